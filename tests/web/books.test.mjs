@@ -107,6 +107,10 @@ describe('the books', {skip: !program && 'needs the program', timeout: 600_000},
     }
     assert.doesNotMatch(await page.locator('main').innerText(), /0 of 24|Unallocated\s*\$/);
     await page.getByText('What runs is not known').waitFor();
+    await go(page, '/?month=2026-03', 'Overview');
+    const now = page.locator('.figure', {hasText: 'Cost per hour now'});
+    await now.getByText('not watched', {exact: true}).waitFor();
+    assert.equal(await now.getByText('live', {exact: true}).count(), 0, 'a list of nodes is not live');
     await go(page, '/fleet', 'Fleet');
     await page.getByText(/No source reports what runs now on lab/).waitFor();
     await page.getByText(/held GPUs on \d+ \w+ 2026, \d+ days ago/).waitFor();

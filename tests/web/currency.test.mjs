@@ -110,6 +110,28 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
     assert.deepEqual(await page.complaints(), []);
   });
 
+  test('amounts of two currencies are not compared', async (t) => {
+    const page = await somebody(t);
+    await page.goto('/workload?month=2026-03&currency=original');
+    await settled(page, 'Workloads');
+    for (const way of ['descending', 'ascending']) {
+      await page.getByRole('button', {name: 'Cost', exact: true}).click();
+      assert.equal(await page.getByRole('columnheader', {name: 'Cost', exact: true}).getAttribute('aria-sort'), way);
+      const shown = (await page.locator('main tbody tr td:nth-child(2) .num').evaluateAll((all) => all.map((one) => one.title))).map((text) => text.split(' '));
+      const codes = shown.map(([, code]) => code);
+      assert.deepEqual(codes, [...codes].sort(), `each currency by itself, ${way}`);
+      assert.equal(new Set(codes).size, 2);
+      for (const [i, [amount, code]] of shown.entries()) {
+        const next = shown[i + 1];
+        if (next?.[1] === code) assert.ok(way === 'descending' ? ticks(amount) >= ticks(next[0]) : ticks(amount) <= ticks(next[0]), `${amount} before ${next[0]}`);
+      }
+    }
+    await page.goto('/?month=2026-03&currency=original');
+    await settled(page, 'Overview');
+    assert.equal(await page.locator('.figure', {hasText: 'Cost per hour now'}).count(), 1, 'a price per hour stands with its own currency');
+    assert.deepEqual(await page.complaints(), []);
+  });
+
   test('at a rate that is missing it says so, and offers the bill', async (t) => {
     const page = await somebody(t, {size: 'phone'});
     await page.goto('/explore?month=2026-03&currency=CHF');

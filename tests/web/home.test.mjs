@@ -109,7 +109,7 @@ describe('home', {skip: !program && 'needs the program', timeout: 600_000}, () =
     assert.match(await address(page), /filter=team=nlp/);
     assert.doesNotMatch(await address(page), /kind=used/, 'what only a bill has is left out');
     const {tables} = await (await page.request.get('/api/v1/activity?by=user&filter=team=nlp&month=2026-03&as=measures')).json();
-    assert.deepEqual(await page.locator('main tbody tr td:first-child').allInnerTexts(), tables[0].rows.map((row) => row.user));
+    assert.deepEqual(await page.locator('main tbody tr td:first-child').allInnerTexts(), [...tables[0].rows].sort((a, b) => b.gpu_hours - a.gpu_hours).map((row) => row.user), 'the largest first');
     for (const row of tables[0].rows.filter((one) => one.user !== '(nobody)')) assert.ok(await page.locator(`main tbody .num[title="${row.gpu_hours_exact}"]`).count() > 0, row.user);
     await page.getByText(/Not known from any source: .*waited/).waitFor();
     await page.getByRole('button', {name: 'Use of GPUs'}).click();

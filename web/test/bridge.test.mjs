@@ -52,3 +52,12 @@ test("more hours at the same rate are quantity, the same hours at a higher rate 
   const moved = bridge([row("a", "100", "50"), row("b", "200", "50")], [row("a", "50", "25"), row("b", "300", "75")], "team", "effective_cost");
   assert.deepEqual(moved.steps, [{ name: "mix", amount: "50" }]);
 });
+
+test("hours are exact, however few they are", () => {
+  const row = (team, cost, seconds) => ({ team, kind: "used", component: "gpu", effective_cost: cost, gpu_hours: (seconds / 3600).toFixed(4), gpu_hours_exact: `${seconds}/3600` });
+  // A second is 0.0003 hours when rounded, and a tenth of one none.
+  const more = bridge([row("a", "1", 1)], [row("a", "3", 3)], "team", "effective_cost");
+  assert.deepEqual(more.steps, [{ name: "quantity", amount: "2" }]);
+  const tiny = bridge([{ ...row("a", "1", 1), gpu_hours: "0.0000", gpu_hours_exact: "1/36000" }], [{ ...row("a", "2", 1), gpu_hours: "0.0000", gpu_hours_exact: "1/36000" }], "team", "effective_cost");
+  assert.deepEqual(tiny.steps, [{ name: "price", amount: "1" }]);
+});

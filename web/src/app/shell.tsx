@@ -183,8 +183,13 @@ function useArrival(path: string, title: string) {
   return main;
 }
 
+// Bills, invoices and what they are compared with keep the currency of the bill.
+function inOwnCurrency(path: string, view: string | null): boolean {
+  return path.startsWith("/bills") || path.startsWith("/invoices") || (path === "/home" && view === "clients");
+}
+
 export function Shell() {
-  const { path } = useRoute();
+  const { path, query } = useRoute();
   const pages = useAllowed();
   const months = useMonths();
   const { signOut, may } = useSession();
@@ -261,7 +266,7 @@ export function Shell() {
           </header>
           <Away />
           <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>
-            {pageAt(path)?.timeless || path.startsWith("/bills") || path.startsWith("/invoices") ? null : <RatesNote />}
+            {pageAt(path)?.timeless || inOwnCurrency(path, query.get("view")) ? null : <RatesNote />}
             {!pageAt(path)?.timeless && months.ready && may("read_costs") ? <BehindNote month={months.month} /> : null}
             <Content path={path} pages={pages} />
             {!pageAt(path)?.timeless && <Freshness />}

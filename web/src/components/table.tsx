@@ -15,6 +15,7 @@ export interface Column<R> {
   key: string;
   title: ComponentChildren;
   numeric?: boolean;
+  unit?: (row: R) => string; // of amounts whose currency is not the same in all rows: those of one unit stay together
   value?: (row: R) => SortValue; // none: the column does not sort
   cell: (row: R) => ComponentChildren;
   total?: ComponentChildren;
@@ -57,13 +58,15 @@ function order(a: SortValue, b: SortValue): number {
 }
 
 function sorted<R>(rows: R[], columns: Column<R>[], sort: Sort | null): R[] {
-  const value = sort && columns.find((column) => column.key === sort.key)?.value;
+  const by = sort && columns.find((column) => column.key === sort.key);
+  const value = by?.value;
   if (!value || !sort) return rows;
+  const unit = by.unit ?? (() => "");
   const isNothing = (row: R) => value(row) === null || value(row) === undefined;
   return rows.slice().sort((a, b) => {
     // Rows without a value come last in either direction.
     if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
-    return order(value(a), value(b)) * (sort.down ? -1 : 1);
+    return unit(a).localeCompare(unit(b), "en") || order(value(a), value(b)) * (sort.down ? -1 : 1);
   });
 }
 

@@ -30,11 +30,14 @@ function withoutEmpty(table: Data): { table: Data; empty: string[] } {
   };
 }
 
+// A table by day, week or month keeps the order of time.
+const isByTime = (table: Data) => table.columns[0]?.name === "from";
+
 function Shown({ table, csv }: { table: Data; csv: string }) {
   const { table: full, empty } = useMemo(() => withoutEmpty(table), [table]);
   return (
     <Card flush>
-      <ApiTable table={full} csv={csv} caption={table.title} empty={<Empty icon="workload" title="Nothing ran">Import who held the GPUs, or choose another month.</Empty>} />
+      <ApiTable table={full} csv={csv} caption={table.title} sort={isByTime(table) ? null : { key: "gpu_hours", down: true }} empty={<Empty icon="workload" title="Nothing ran">Import who held the GPUs, or choose another month.</Empty>} />
       {empty.length > 0 && <ul class="table-notes"><li>Not known from any source: {empty.join(", ")}</li></ul>}
     </Card>
   );

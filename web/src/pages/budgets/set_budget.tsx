@@ -10,7 +10,7 @@ import { Card } from "../../components/card";
 import { Button } from "../../components/controls";
 import { Confirm, Dialog } from "../../components/dialog";
 import { FormError, SelectField, TextField } from "../../components/form";
-import { Loaded } from "../../components/states";
+import { Empty, Loaded } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 
 type Definition = components["schemas"]["BudgetDefinition"];
@@ -120,7 +120,7 @@ export function SetBudgets({ onChanged }: { onChanged: () => void }) {
       <Loaded query={definitions}>
         {({ data }) => (
           <Table caption="Budgets that people set" columns={columnsOf(setChanging, setRemoving)} rows={data.filter((one) => !one.is_configured)}
-            rowKey={nameOf} empty={<p class="muted small">None yet.</p>} />
+            rowKey={nameOf} empty={<Empty icon="coverage" title="Nobody has set one yet" />} />
         )}
       </Loaded>
       <Dialog title={changing && changing !== "new" ? `Budget ${nameOf(changing)}` : "New budget"} open={changing !== undefined} onClose={() => setChanging(undefined)}>

@@ -7,9 +7,14 @@
 import type { Row } from "../../api/types";
 import { add, fromTicks, isZero, subtract, ticks, type Amount } from "../../util/money";
 
+// GPU-hours as a fraction: rounded ones would move money between quantity and price where few were held.
+export interface Hours {
+  over: bigint;
+  under: bigint;
+}
 export interface Side {
   cost: Amount;
-  hours: Amount;
+  hours: Hours;
 }
 export interface OwnerChange {
   key: string;
@@ -30,12 +35,25 @@ export interface Bridge {
   owners: OwnerChange[];
 }
 
+const NO_HOURS: Hours = { over: 0n, under: 1n };
+
+// "3604807/1200" where the answer has it, else the decimal.
+export function hoursOf(exact: unknown, decimal: unknown): Hours {
+  const fraction = /^(\d+)(?:\/([1-9]\d*))?$/.exec(String(exact ?? ""));
+  if (fraction) return { over: BigInt(fraction[1] ?? "0"), under: BigInt(fraction[2] ?? "1") };
+  return { over: ticks(String(decimal ?? "0")), under: ticks("1") };
+}
+
+function sumOf(a: Hours, b: Hours): Hours {
+  return a.under === b.under ? { over: a.over + b.over, under: a.under } : { over: a.over * b.under + b.over * a.under, under: a.under * b.under };
+}
+
 // amount × part / whole, half away from zero in the last digit of money.
-export function share(amount: Amount, part: Amount, whole: Amount): Amount {
-  const [a, p, w] = [ticks(amount), ticks(part), ticks(whole)];
-  const product = a * p;
-  const half = w / 2n;
-  return fromTicks((product < 0n ? product - half : product + half) / w);
+export function share(amount: Amount, part: Hours, whole: Hours): Amount {
+  const product = ticks(amount) * part.over * whole.under;
+  const divisor = part.under * whole.over;
+  const half = divisor / 2n;
+  return fromTicks((product < 0n ? product - half : product + half) / divisor);
 }
 
 interface Sums {
@@ -44,7 +62,7 @@ interface Sums {
   unallocated: Amount;
   shared: Amount;
 }
-const NONE: Sums = { gpu: { cost: "0", hours: "0" }, host: "0", unallocated: "0", shared: "0" };
+const NONE: Sums = { gpu: { cost: "0", hours: NO_HOURS }, host: "0", unallocated: "0", shared: "0" };
 
 // Rows of /costs by owner, kind and component.
 function sums(rows: Row[], owner: string, cost: string): Map<string, Sums> {
@@ -56,7 +74,7 @@ function sums(rows: Row[], owner: string, cost: string): Map<string, Sums> {
     const kind = String(row["kind"]);
     const isHeld = kind === "used" || kind === "held_idle";
     if (isHeld && row["component"] === "gpu") {
-      all.set(key, { ...one, gpu: { cost: add(one.gpu.cost, amount), hours: add(one.gpu.hours, String(row["gpu_hours"] ?? "0")) } });
+      all.set(key, { ...one, gpu: { cost: add(one.gpu.cost, amount), hours: sumOf(one.gpu.hours, hoursOf(row["gpu_hours_exact"], row["gpu_hours"])) } });
     } else {
       const name = isHeld ? "host" : kind === "shared" ? "shared" : "unallocated";
       all.set(key, { ...one, [name]: add(one[name], amount) });
@@ -80,7 +98,7 @@ export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: s
   const whole = totals && { before: reported(totals.before, owner, cost), now: reported(totals.now, owner, cost) };
   const [before, now] = [sums(beforeRows, owner, cost), sums(nowRows, owner, cost)];
   const all = { before: "0", now: "0", quantities: "0", price: "0", new: "0", gone: "0", host: "0", unallocated: "0", shared: "0", rounding: "0" };
-  const lasting = { cost: "0", before: "0", now: "0" }; // held GPUs of owners with hours in both
+  const lasting = { cost: "0", before: NO_HOURS, now: NO_HOURS }; // held GPUs of owners with hours in both
   const owners: OwnerChange[] = [];
   for (const key of new Set([...before.keys(), ...now.keys()])) {
     const [a, b] = [before.get(key) ?? NONE, now.get(key) ?? NONE];
@@ -88,13 +106,13 @@ export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: s
     const difference = subtract(sumNow, sumBefore);
     all.rounding = add(all.rounding, subtract(difference, subtract(total(b), total(a))));
     let [quantity, price] = ["0", "0"];
-    if (!isZero(a.gpu.hours) && !isZero(b.gpu.hours)) {
+    if (a.gpu.hours.over !== 0n && b.gpu.hours.over !== 0n) {
       const atOldRate = share(a.gpu.cost, b.gpu.hours, a.gpu.hours);
       quantity = subtract(atOldRate, a.gpu.cost);
       price = subtract(b.gpu.cost, atOldRate);
       lasting.cost = add(lasting.cost, a.gpu.cost);
-      lasting.before = add(lasting.before, a.gpu.hours);
-      lasting.now = add(lasting.now, b.gpu.hours);
+      lasting.before = sumOf(lasting.before, a.gpu.hours);
+      lasting.now = sumOf(lasting.now, b.gpu.hours);
     } else {
       all.new = add(all.new, b.gpu.cost);
       all.gone = subtract(all.gone, a.gpu.cost);
@@ -106,7 +124,7 @@ export function bridge(beforeRows: Row[], nowRows: Row[], owner: string, cost: s
     for (const name of ["host", "unallocated", "shared"] as const) all[name] = add(all[name], subtract(b[name], a[name]));
     owners.push({ key, before: sumBefore, now: sumNow, quantity, price, other: subtract(difference, add(quantity, price)) });
   }
-  const quantity = isZero(lasting.before) ? "0" : subtract(share(lasting.cost, lasting.now, lasting.before), lasting.cost);
+  const quantity = lasting.before.over === 0n ? "0" : subtract(share(lasting.cost, lasting.now, lasting.before), lasting.cost);
   const steps: Step[] = [
     { name: "quantity", amount: quantity },
     { name: "mix", amount: subtract(all.quantities, quantity) },

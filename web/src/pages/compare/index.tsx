@@ -129,7 +129,7 @@ export default function Compare() {
   const { query } = useRoute();
   const dimensions = useQuery<List<Dimension>>("/dimensions");
   const names = dimensions.data?.data.map((one) => one.name).filter((name) => !["kind", "component", "currency"].includes(name)) ?? [];
-  const owner = query.get("by") ?? names[0] ?? "cluster";
+  const owner = query.get("by") ?? ["team", "project", "user"].find((name) => names.includes(name)) ?? names[0] ?? "cluster";
   const cost = COSTS.find((one) => one === query.get("cost")) ?? "effective";
   const { mode, now, before, until, against } = readPeriods(query, month);
   const filter = query.getAll("filter");

@@ -28,7 +28,7 @@ function Reaches({ one, month }: { one: CoverageOf; month: string }) {
           value={<Percent value={reach.share ?? percent(arrives(reach), reach.spend, 4)} />}
           sub={
             <span class="figure-why">
-              <Money amount={reach.gap} currency={one.currency} /> missing
+              <span><Money amount={reach.gap} currency={one.currency} /> missing</span>
               <VerifiedWhy filters={gapFilters(reach.dimension)} amount={reach.gap} currency={one.currency} month={month} label={`what reaches no ${reach.dimension}`} />
             </span>
           }
@@ -72,7 +72,7 @@ function OneCurrency({ one, chosen, month }: { one: CoverageOf; chosen: string; 
         ))}
         {one.bill && (
           <Card title="GPU spend in the bill" flush>
-            <ApiTable table={one.bill} caption="GPU spend in the bill" extra={[{
+            <ApiTable table={one.bill} caption="GPU spend in the bill" cells={{ part: (row) => <span class="cut">{words(String(row["part"]))}</span> }} extra={[{
               key: "@why", title: "", label: "Explanation", total: <Why of={{ by: ["kind"], month }} label="all bill lines" />,
               cell: (row) => <VerifiedWhy filters={partFilters(String(row["part"]))} amount={String(row["effective_cost"])} currency={one.currency} month={month} label={String(row["part"])} />,
             }]} />

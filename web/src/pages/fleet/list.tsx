@@ -20,7 +20,7 @@ const COLUMNS: Column<Tile>[] = [
       const text = tile.gpu.busy === null ? null : percent(tile.gpu.busy, "1");
       return <span class="share">{text && <Meter percent={Number(text)} />}<Percent value={text} /></span>;
     } },
-  { key: "cost", title: "Cost per hour", numeric: true, value: (tile) => tile.gpu.cost_per_hour,
+  { key: "cost", title: "Cost per hour", numeric: true, unit: (tile) => tile.node.currency ?? "", value: (tile) => tile.gpu.cost_per_hour,
     cell: (tile) => <Money amount={tile.gpu.cost_per_hour} currency={tile.node.currency} /> },
 ];
 

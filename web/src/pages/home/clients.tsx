@@ -1,6 +1,6 @@
 // My clients: what each costs, what it is charged, the margin, and its invoices.
 import { usePages, useQuery } from "../../api/hooks";
-import type { IssuedInvoice, Tables } from "../../api/types";
+import type { ApiTable as Data, IssuedInvoice, Tables } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { href, navigate } from "../../app/router";
 import { ApiTable } from "../../components/api_table";
@@ -9,6 +9,7 @@ import { LinkButton } from "../../components/controls";
 import { Money, Percent } from "../../components/money";
 import { Empty, ErrorNote, Loaded, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
+import { isZero } from "../../util/money";
 import { instant, monthName, plural } from "../../util/text";
 import { textOf } from "./read";
 
@@ -16,8 +17,15 @@ const COLUMNS: Column<IssuedInvoice>[] = [
   { key: "number", title: "Number", value: (one) => one.number, cell: (one) => <a href={href("/invoices", { number: one.number })}>{one.number}</a> },
   { key: "customer", title: "Customer", wide: true, value: (one) => one.customer, cell: (one) => one.customer },
   { key: "issued", title: "Issued", hideOnPhone: true, value: (one) => one.issued_at, cell: (one) => instant(one.issued_at) },
-  { key: "total", title: "Total", numeric: true, value: (one) => one.total, cell: (one) => <Money amount={one.total} currency={one.currency} /> },
+  { key: "total", title: "Total", numeric: true, unit: (one) => one.currency, value: (one) => one.total, cell: (one) => <Money amount={one.total} currency={one.currency} /> },
 ];
+
+// What no client pays for is most of a bad margin, and stands at the end of the table.
+function NotCharged({ table }: { table: Data }) {
+  const none = table.rows.find((row) => Object.values(row).includes("(not charged)"));
+  const cost = none && textOf(none, "cost");
+  return <span>{cost && !isZero(cost) ? <><Money amount={cost} currency={table.currency} /> of it is not charged to a client</> : "all of it is charged to a client"}</span>;
+}
 
 export function Clients() {
   const { month } = useMonth();
@@ -36,7 +44,7 @@ export function Clients() {
                   {table.total && (
                     <Grid of="figures">
                       <Figure label="Revenue" value={<Money amount={textOf(table.total, "revenue")} currency={table.currency} />} sub="net, before tax" />
-                      <Figure label="Cost" value={<Money amount={textOf(table.total, "cost")} currency={table.currency} />} sub="adds up to the bill" />
+                      <Figure label="Cost" value={<Money amount={textOf(table.total, "cost")} currency={table.currency} />} sub={<NotCharged table={table} />} />
                       <Figure label="Margin" value={<Money amount={textOf(table.total, "margin")} currency={table.currency} />} sub={<span><Percent value={textOf(table.total, "margin_percent")} /> of revenue</span>} />
                     </Grid>
                   )}

@@ -24,7 +24,8 @@ function Figures({ month }: { month: string }) {
   if (!days) return <Skeleton height="figure" />;
   return (
     <Loaded query={now} skeleton={<Skeleton height="figure" />}>
-      {(data) => [...sumsOf(data)].map(([currency, total]) => {
+      {(data) => [...new Set([...sumsOf(data).keys(), ...sumsOf(before.data).keys()])].map((currency) => {
+        const total = sumsOf(data).get(currency) ?? "0";
         const earlier = sumsOf(before.data).get(currency);
         const one = reach.find((each) => each.currency === currency)?.reach[0];
         return (
@@ -33,6 +34,7 @@ function Figures({ month }: { month: string }) {
               sub={`${dayShort(days.now.from)} to ${dayShort(days.now.to)} ${month.slice(0, 4)}`} />
             <Figure label="Same days before" value={<Money amount={earlier ?? null} currency={currency} />} why={{ by: ["kind"], ...days.before }}
               sub={<><Change now={total} before={earlier} currency={currency} /><a href={href("/compare", { month })}>What changed</a></>} />
+            {owner && !one && coverage.loading && <Figure label={`GPU spend that reaches a ${owner}`} value={<span class="nothing">…</span>} sub="being looked up" />}
             {one && <Figure label={`GPU spend that reaches a ${one.dimension}`} href={href("/coverage", { month })} value={<Percent value={one.share} />} sub={<span><Money amount={one.gap} currency={currency} /> missing</span>} />}
           </Grid>
         );
@@ -61,7 +63,7 @@ function CloseList({ month }: { month: string }) {
   const { may } = useSession();
   const proof = useQuery<Reconciled>("/reconcile", { month });
   const stale = useQuery<Staleness>("/staleness", { month });
-  const imports = usePages<Import>("/imports", { limit: 100 });
+  const imports = usePages<Import>("/imports", { limit: 1000 });
   const periods = usePages<Period>("/periods", { limit: 100 });
   const invoices = usePages<IssuedInvoice>(may("read_invoices") ? "/invoices" : null, { month, limit: 100 });
   const behind = stale.data?.months[0]?.imports_since ?? 0;
@@ -78,7 +80,7 @@ function CloseList({ month }: { month: string }) {
       : { title: "Everything imported is allocated", state: behind === 0 ? "done" : "open", said: behind === 0 ? "Nothing came since the last run." : `${plural(behind, "import")} came since.`, href: href("/bills", { tab: "runs", month }), command: `pennyweight allocate --month ${month}` },
     imports.error ? unanswered("No row was set aside", imports.error)
       : imports.loading && imports.rows.length === 0 ? asking("No row was set aside")
-      : { title: "No row was set aside", state: rows === 0 ? "done" : "open", said: rows === 0 ? "Every row of the last imports could be read." : `${plural(rows, "row")} of ${plural(aside.length, "import")} could not be read, whatever their month.`, href: href("/bills", { tab: "imports", month }) },
+      : { title: "No row was set aside", state: rows === 0 ? "done" : "open", said: rows === 0 ? `Every row of ${imports.hasMore ? "the last 1,000 imports" : "all imports"} could be read.` : `${plural(rows, "row")} of ${plural(aside.length, "import")} could not be read, whatever their month.`, href: href("/bills", { tab: "imports", month }) },
     periods.error ? unanswered("The month is closed", periods.error)
       : periods.loading && !period ? asking("The month is closed")
       : { title: "The month is closed", state: isClosed ? "done" : isOver ? "open" : "later", said: isClosed ? `By ${period.closed_by}: ${period.reason}` : "Closing seals it; it can't be opened again.", href: href("/bills", { tab: "periods", month }) },

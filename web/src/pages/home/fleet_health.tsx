@@ -85,7 +85,7 @@ function IdleHolders() {
     { key: "owner", title: words(owner || "owner"), value: (one) => one.owner, cell: (one) => one.owner || <span class="nothing">–</span> },
     { key: "nodes", title: "Nodes", hideOnPhone: true, value: (one) => one.nodes, cell: (one) => <span class="cut" title={one.nodes}>{one.nodes}</span> },
     { key: "for", title: "For", numeric: true, value: (one) => Date.parse(one.since), cell: (one) => <span class="num" title={one.since}>{since(one.since)}</span> },
-    { key: "idle", title: "Idle per hour", numeric: true, value: (one) => one.idle, cell: (one) => <Money amount={one.idle} currency={one.currency} /> },
+    { key: "idle", title: "Idle per hour", numeric: true, unit: (one) => one.currency, value: (one) => one.idle, cell: (one) => <Money amount={one.idle} currency={one.currency} /> },
   ];
   return (
     <Card title="Held and idle now" note="used less than 5%" flush

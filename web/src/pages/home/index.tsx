@@ -31,7 +31,7 @@ const VIEWS: View[] = [
   { key: "team", title: "My team", lead: "A team's cost against the same days of the month before, and who and what it comes from.", needs: "read_costs", Body: MyTeam },
   { key: "finance", title: "Finance", lead: "What is open before the month can be closed, and what changed.", needs: "read_bills", unscopedOnly: true, Body: Finance },
   { key: "fleet", title: "Fleet health", lead: "What becomes of the money for GPUs, day by day, and who holds GPUs without using them.", needs: "read_fleet", Body: FleetHealth },
-  { key: "clients", title: "My clients", lead: "Cost, revenue and margin of each client, and its invoices.", needs: "issue_invoices", unscopedOnly: true, Body: Clients },
+  { key: "clients", title: "My clients", lead: "Cost, revenue and margin of each client, and its invoices, in the currency of the bill.", needs: "issue_invoices", unscopedOnly: true, Body: Clients },
   { key: "start", title: "Getting started", lead: "What the ledger has, and what it still needs.", needs: "read_bills", unscopedOnly: true, Body: Start },
 ];
 

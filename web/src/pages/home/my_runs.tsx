@@ -13,7 +13,7 @@ import { Empty, ErrorNote, Loaded, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { Why } from "../../components/why";
 import { only } from "../../util/filter";
-import { add, isZero, percent, toHeight } from "../../util/money";
+import { add, isZero, percent, subtract, toHeight } from "../../util/money";
 import { dayShort, monthName, plural, shownWorkload, since } from "../../util/text";
 import { Choice, Nobody, useChosen } from "./choice";
 import { sumsOf, textOf, useFirstOf, useValues } from "./read";
@@ -30,11 +30,11 @@ function columnsOf(month: string): Column<WorkloadLine>[] {
   const used = (line: WorkloadLine) => percent(line.used_cost, line.effective_cost, 4);
   return [
     { key: "workload", title: "Run", wide: true, value: (line) => line.workload, cell: (line) => <a class="cut" href={to(line)} title={line.workload}>{shownWorkload(line.workload)}</a> },
-    { key: "cost", title: "Cost", numeric: true, value: (line) => line.effective_cost,
+    { key: "cost", title: "Cost", numeric: true, unit: (line) => line.currency, value: (line) => line.effective_cost,
       cell: (line) => <span class="figure-why"><Money amount={line.effective_cost} currency={line.currency} /><Why of={{ by: ["cluster", "workload"], values: [line.cluster, line.workload], month, filter: [OWN_COSTS] }} label={line.workload} /></span> },
     { key: "hours", title: "GPU-hours", numeric: true, hideOnPhone: true, value: (line) => line.gpu_hours, cell: (line) => <Quantity value={line.gpu_hours} exactly={line.gpu_hours_exact} /> },
     { key: "used", title: "Used", numeric: true, value: used, cell: (line) => <span class="share"><Meter percent={toHeight(used(line))} /><Percent value={used(line)} digits={0} /></span> },
-    { key: "idle", title: "Idle", numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} currency={line.currency} /> },
+    { key: "idle", title: "Idle", numeric: true, hideOnPhone: true, unit: (line) => line.currency, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} currency={line.currency} /> },
     { key: "ran", title: "Ran", hideOnPhone: true, value: (line) => line.first, cell: (line) => <span class="num" title={`${line.first} to ${line.last}`}>{dayShort(line.first.slice(0, 10))} – {dayShort(line.last.slice(0, 10))}</span> },
     { key: "link", title: "", label: "Address", cell: (line) => <Button small tone="quiet" icon="link" label={`Link: copy the address of ${line.workload}`} onClick={() => void copyLink(line, month).catch((error: Error) => toast(error.message, "bad"))}>Link</Button> },
   ];
@@ -47,9 +47,9 @@ function Now({ dimension, name }: { dimension: string; name: string }) {
   if (rows.length === 0) return null;
   const columns: Column<(typeof rows)[number]>[] = [
     { key: "workload", title: "Running now", wide: true, value: ({ row }) => textOf(row, "workload"), cell: ({ row }) => <a class="cut" href={href("/workload", { workload: textOf(row, "workload") })}>{textOf(row, "workload")}</a> },
-    { key: "hour", title: "Per hour", numeric: true, value: ({ row }) => textOf(row, "cost_per_hour"), cell: ({ row, currency }) => <Money amount={textOf(row, "cost_per_hour")} currency={currency} /> },
-    { key: "idle", title: "Idle per hour", numeric: true, hideOnPhone: true, value: ({ row }) => textOf(row, "idle_per_hour"), cell: ({ row, currency }) => <Money amount={textOf(row, "idle_per_hour")} currency={currency} /> },
-    { key: "month", title: "This month", numeric: true, value: ({ row }) => textOf(row, "cost_month"), cell: ({ row, currency }) => <Money amount={textOf(row, "cost_month")} currency={currency} /> },
+    { key: "hour", title: "Per hour", numeric: true, unit: ({ currency }) => currency, value: ({ row }) => textOf(row, "cost_per_hour"), cell: ({ row, currency }) => <Money amount={textOf(row, "cost_per_hour")} currency={currency} /> },
+    { key: "idle", title: "Idle per hour", numeric: true, hideOnPhone: true, unit: ({ currency }) => currency, value: ({ row }) => textOf(row, "idle_per_hour"), cell: ({ row, currency }) => <Money amount={textOf(row, "idle_per_hour")} currency={currency} /> },
+    { key: "month", title: "This month", numeric: true, unit: ({ currency }) => currency, value: ({ row }) => textOf(row, "cost_month"), cell: ({ row, currency }) => <Money amount={textOf(row, "cost_month")} currency={currency} /> },
     { key: "for", title: "For", numeric: true, hideOnPhone: true, cell: ({ row }) => (textOf(row, "since") ? since(textOf(row, "since")) : <span class="nothing">–</span>) },
   ];
   return (
@@ -75,10 +75,11 @@ function Runs({ dimension, name }: { dimension: string; name: string }) {
             const idle = sumsOf(data, "effective_cost", is("held_idle")).get(currency) ?? "0";
             const used = sumsOf(data, "effective_cost", is("used")).get(currency) ?? "0";
             const hours = add(...data.tables.filter((table) => table.currency === currency).flatMap((table) => table.rows.filter(is("used", "held_idle")).map((row) => textOf(row, "gpu_hours") || "0")));
+            const spread = subtract(total, held.get(currency) ?? "0");
             const why = { by: ["kind"], month, filter: [own] };
             return (
               <Grid of="figures" key={currency}>
-                <Figure label="Cost so far" value={<Money amount={total} currency={currency} />} sub={monthName(month)} why={why} />
+                <Figure label="Cost so far" value={<Money amount={total} currency={currency} />} sub={isZero(spread) ? monthName(month) : <span>with <Money amount={spread} currency={currency} /> of shared costs</span>} why={why} />
                 <Figure label="Used" mark="used" value={<Money amount={used} currency={currency} />} sub={`${percent(used, held.get(currency)) ?? "0"}% of what its runs held`} why={{ ...why, values: ["used"] }} />
                 <Figure label="Idle" mark="idle" value={<Money amount={idle} currency={currency} />} sub={isZero(idle) ? "none was seen" : "held, and not used"} why={{ ...why, values: ["held_idle"] }} />
                 <Figure label="GPU-hours held" value={<Quantity value={hours} />} sub={runs.rows.length > 0 && (runs.hasMore ? "of its most expensive runs below" : plural(runs.rows.length, "run"))} />
@@ -105,8 +106,9 @@ export function MyRuns() {
   const { month } = useMonth();
   const { user } = useSession();
   const dimension = useFirstOf(["user"]);
-  const values = useValues(dimension, month);
-  const chosen = useChosen(values, [user?.name ?? "", user?.display_name ?? ""]);
+  const own = [user?.name ?? "", user?.display_name ?? ""];
+  const values = useValues(dimension, month, own);
+  const chosen = useChosen(values?.all, own);
   if (dimension === null || values === undefined || chosen === undefined) return <Skeleton lines={8} />;
   if (chosen === "") return <Nobody dimension="user" month={month} />;
   return (

@@ -44,10 +44,10 @@ function peopleOf(now: Tables, before: Tables, by: string): Person[] {
 function People({ own, by, now, before, days }: { own: string; by: string; now: Tables; before: Tables; days: { now: Period; before: Period } }) {
   const columns: Column<Person>[] = [
     { key: "name", title: words(by), wide: true, value: (one) => one.name, cell: (one) => <a class="cut" href={href("/home", { view: "runs", of: one.name, month: days.now.from.slice(0, 7) })}>{shownKey(one.name)}</a> },
-    { key: "cost", title: "Cost", numeric: true, value: (one) => one.cost,
+    { key: "cost", title: "Cost", numeric: true, unit: (one) => one.currency, value: (one) => one.cost,
       cell: (one) => <span class="figure-why"><Money amount={one.cost} currency={one.currency} /><Why of={{ by: [by], values: [one.name], filter: [own], ...days.now }} label={one.name} /></span> },
-    { key: "change", title: "Same days before", numeric: true, hideOnPhone: true, value: (one) => one.before, cell: (one) => <><Money amount={one.before} currency={one.currency} /> <Change now={one.cost} before={one.before} currency={one.currency} /></> },
-    { key: "idle", title: "Idle", numeric: true, value: (one) => one.idle, cell: (one) => <Money amount={one.idle} currency={one.currency} /> },
+    { key: "change", title: "Same days before", numeric: true, hideOnPhone: true, unit: (one) => one.currency, value: (one) => one.before, cell: (one) => <><Money amount={one.before} currency={one.currency} /> <Change now={one.cost} before={one.before} currency={one.currency} /></> },
+    { key: "idle", title: "Idle", numeric: true, unit: (one) => one.currency, value: (one) => one.idle, cell: (one) => <Money amount={one.idle} currency={one.currency} /> },
   ];
   return (
     <Card title="Who" flush>
@@ -100,7 +100,8 @@ function Team({ dimension, name, by }: { dimension: string; name: string; by: st
         const same = `${dayShort(days.before.from)} to ${dayShort(days.before.to)}`;
         return (
           <div class="stack">
-            {[...sumsOf(both.now)].map(([currency, total]) => {
+            {[...new Set([...sumsOf(both.now).keys(), ...earlier.keys()])].map((currency) => {
+              const total = sumsOf(both.now).get(currency) ?? "0";
               const idle = sumsOf(both.now, "effective_cost", isIdle).get(currency) ?? "0";
               return (
                 <Grid of="figures" key={currency}>
@@ -123,19 +124,17 @@ export function MyTeam() {
   const { user } = useSession();
   const dimension = useFirstOf(["team", "project", "client"]);
   const person = useFirstOf(["user"]);
-  const values = useValues(dimension, month);
   const scoped = user?.scope.find((one) => one.dimension === dimension)?.values ?? [];
-  const chosen = useChosen(values, scoped);
+  const values = useValues(dimension, month, scoped);
+  const chosen = useChosen(values?.all, scoped);
   if (dimension === null || person === null || values === undefined || chosen === undefined) return <Skeleton lines={8} />;
   if (chosen === "") return <Nobody dimension={dimension || "team"} month={month} />;
   return (
     <>
       <Choice dimension={dimension} values={values} chosen={chosen} />
       <Team key={chosen} dimension={dimension} name={chosen} by={person || "kind"} />
-      <Grid>
-        <Budgets dimension={dimension} name={chosen} />
-        <Advice name={chosen} month={month} />
-      </Grid>
+      <Budgets dimension={dimension} name={chosen} />
+      <Advice name={chosen} month={month} />
       <p><LinkButton href={href("/compare", { month, filter: only(dimension, chosen), by: person || "kind" })}>{`Why ${monthName(month)} differs from the month before`}</LinkButton></p>
     </>
   );

@@ -2,6 +2,7 @@
 // before.
 import { useQuery } from "../../api/hooks";
 import type { Dimension, DimensionValue, List, Row, Summary, Tables } from "../../api/types";
+import { filterText } from "../../util/filter";
 import { add } from "../../util/money";
 import { addMonths, daysIn } from "../../util/text";
 
@@ -18,11 +19,26 @@ export function useFirstOf(names: string[]): string | null {
   return names.find((name) => data.data.some((one) => one.name === name)) ?? "";
 }
 
-// The values of a dimension with costs in a month, the most expensive first.
-export function useValues(dimension: string | null, month: string): string[] | undefined {
-  const { data, error } = useQuery<List<DimensionValue>>(dimension ? `/dimensions/${dimension}/values` : null, { month, limit: 500 });
-  if (error || dimension === "") return [];
-  return data && [...new Set(data.data.map((one) => one.value))].filter((value) => value !== "" && !value.startsWith("("));
+const VALUES_MOST = 1000; // of one answer
+
+export interface Values {
+  all: string[];
+  isCut: boolean; // there may be more
+}
+
+// The values of a dimension with costs in a month, the most expensive first, and those of `own` that have costs,
+// however small they are.
+export function useValues(dimension: string | null, month: string, own: string[]): Values | undefined {
+  const path = dimension ? `/dimensions/${encodeURIComponent(dimension)}/values` : null;
+  const { data, error } = useQuery<List<DimensionValue>>(path, { month, limit: VALUES_MOST });
+  const isCut = (data?.data.length ?? 0) >= VALUES_MOST;
+  const names = own.filter((name) => name !== "");
+  const mine = useQuery<Tables>(isCut && dimension && names.length > 0 ? "/costs" : null, { by: dimension ?? "", month, filter: [filterText({ dimension: dimension ?? "", negate: false, values: names })] });
+  if (error || dimension === "") return { all: [], isCut: false };
+  if (!data || (isCut && names.length > 0 && !mine.data && !mine.error)) return undefined;
+  const found = (mine.data?.tables ?? []).flatMap((table) => table.rows.map((row) => textOf(row, dimension ?? "")));
+  const all = [...new Set([...data.data.map((one) => one.value), ...found])].filter((value) => value !== "" && !value.startsWith("("));
+  return { all, isCut };
 }
 
 export interface Period {

@@ -23,7 +23,7 @@ const COLUMNS: Column<InvoiceLine>[] = [
     cell: (one) => <>{one.customer} {one.refers_to && <Badge tone="warn" title={`corrects ${one.refers_to}`}>corrects {one.refers_to}</Badge>}</> },
   { key: "month", title: "Month", value: (one) => one.month, cell: (one) => monthName(one.month) },
   { key: "issued", title: "Issued", hideOnPhone: true, value: (one) => one.issued_at, cell: (one) => instant(one.issued_at) },
-  { key: "total", title: "Total", numeric: true, value: (one) => one.total, cell: (one) => <Money amount={one.total} currency={one.currency} /> },
+  { key: "total", title: "Total", numeric: true, unit: (one) => one.currency, value: (one) => one.total, cell: (one) => <Money amount={one.total} currency={one.currency} /> },
   { key: "digest", title: "Fingerprint", hideOnPhone: true, cell: (one) => <code class="id" title={one.digest}>{one.digest.slice(0, 10)}</code> },
 ];
 

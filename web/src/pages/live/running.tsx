@@ -75,7 +75,8 @@ export function Running({ table, by, isFiltered, isBlind }: { table: Data; by: s
     <>
       <Table caption="What runs now" columns={columns} rows={table.rows} rowKey={(row) => `${text(row, "cluster")}/${text(row, "workload")}`}
         csv={address("/live", { by: by.join(","), format: "sheet" })}
-        empty={<Empty icon="live" title={isFiltered ? "No running workload matches" : isBlind ? "What runs is not known" : "Nothing runs"} />} />
+        empty={<Empty icon="live" title={isFiltered ? "No running workload matches" : isBlind ? "What runs is not known" : "Nothing runs"}
+          {...(isBlind && !isFiltered ? { action: { href: "/home?view=start", title: "Connect Kubernetes or Slurm" } } : {})} />} />
       {notes.length > 0 && (
         <ul class="table-notes">
           {notes.map((note) => <li key={note}>{note}</li>)}

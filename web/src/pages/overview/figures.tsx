@@ -13,12 +13,13 @@ export function wasted(one: SummaryMonth): string {
 }
 
 // In the currency of the prices, which no month's rate converts.
-function NowFigure() {
+function NowFigure({ only }: { only?: string | undefined }) {
   const first = useQuery<LiveNow>("/live/now");
   const { now, connected } = useLive();
-  const clusters = ((now ?? first.data)?.clusters ?? []).filter((one) => one.currency !== null);
+  const clusters = ((now ?? first.data)?.clusters ?? []).filter((one) => one.currency !== null && (only === undefined || one.currency === only));
   if (clusters.length === 0) return null;
   const gpus = clusters.reduce((sum, one) => sum + one.gpus, 0);
+  const unwatched = clusters.filter((one) => !one.watched);
   const currencies = [...new Set(clusters.map((one) => one.currency))];
   const perHour = (currency: string | null) => add(...clusters.filter((one) => one.currency === currency).map((one) => one.cost_per_hour));
   return (
@@ -28,18 +29,20 @@ function NowFigure() {
       value={currencies.map((currency, i) => <span key={currency}>{i > 0 && " + "}<Money amount={perHour(currency)} currency={currency} /></span>)}
       sub={
         <>
-          {connected && <Badge tone="good">live</Badge>}
-          <span>{gpus.toLocaleString("en")} GPUs</span>
+          {unwatched.length === clusters.length ? <Badge title="No source reports what runs; this is the price of the nodes that were imported">not watched</Badge> : connected && <Badge tone="good">live</Badge>}
+          <span>{gpus.toLocaleString("en")} GPUs{unwatched.length > 0 && unwatched.length < clusters.length && `, ${unwatched.map((one) => one.cluster).join(", ")} not watched`}</span>
         </>
       }
     />
   );
 }
 
-export function Figures({ now, before, showLive }: {
+// `several`: this is one of several currencies, whose prices stand with their own.
+export function Figures({ now, before, showLive, several }: {
   now: SummaryMonth;
   before: SummaryMonth | undefined;
   showLive: boolean;
+  several: boolean;
 }) {
   const { currency } = now;
   const share = (part: string) => percent(part, now.total);
@@ -99,7 +102,7 @@ export function Figures({ now, before, showLive }: {
           </span>
         }
       />
-      {showLive && <NowFigure />}
+      {showLive && <NowFigure only={several ? currency : undefined} />}
     </Grid>
   );
 }

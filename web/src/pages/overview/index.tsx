@@ -94,7 +94,7 @@ export default function Overview() {
               const parts = { currency, month, owner, days, kinds, past };
               return (
                 <div class="stack" key={currency}>
-                  <Figures now={now} before={data.previous_to_date.find((one) => one.currency === currency)} showLive={may("read_live")} />
+                  <Figures now={now} before={data.previous_to_date.find((one) => one.currency === currency)} showLive={may("read_live")} several={currencies.length > 1} />
                   <SpendChart {...parts} last={end} />
                   <Grid>
                     <Teams {...parts} />

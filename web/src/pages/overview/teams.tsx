@@ -75,7 +75,7 @@ export function Teams(parts: Parts) {
     { key: "why", title: "", label: "Explanation", total: <Why of={{ by: [owner, "kind"], month }} label="the total" />,
       cell: (one) => (/^\(\d+ others/.test(one.key) ? null : <Why of={{ by: [owner], values: [one.key], month }} label={shownKey(one.key)} />) },
     { key: "share", title: "Share", numeric: true, value: (one) => one.share, cell: (one) => <Percent value={one.share} /> },
-    { key: "idle", title: "Idle", numeric: true, value: (one) => one.idle, cell: (one) => (isZero(one.idle) ? <span class="nothing">–</span> : <Money amount={one.idle} unit={currency} />), total: <Money amount={idle} unit={currency} /> },
+    { key: "idle", title: "Idle", numeric: true, value: (one) => one.idle, cell: (one) => (isZero(one.idle) ? <span class="nothing">–</span> : <Money amount={one.idle} unit={currency} />), total: isZero(idle) ? <span class="nothing">–</span> : <Money amount={idle} unit={currency} /> },
   ];
   return (
     <Card title="Largest spend" flush>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { address } from "../../api/client";
 import { useQuery } from "../../api/hooks";
-import type { Tables } from "../../api/types";
+import type { ApiTable as ApiTableData, Tables } from "../../api/types";
 import { setQuery, useRoute } from "../../app/router";
 import { ApiTable } from "../../components/api_table";
 import { Card } from "../../components/card";
@@ -19,6 +19,14 @@ const LOAD = [
 ] as const;
 const NEEDED = ["runs_on", "busy", "bandwidth", "memory_gib"];
 
+// Prices and verdicts before what a data sheet says, so that they are in sight.
+const FIRST = ["model", "provider", "fits", "on_demand", "spot", "committed_1y", "committed_3y", "time", "same_work", "why_not", "memory_gib"];
+
+function pricesFirst(table: ApiTableData): ApiTableData {
+  const place = (name: string) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+  return { ...table, columns: [...table.columns].sort((a, b) => place(a.name) - place(b.name)) };
+}
+
 export function Catalog() {
   const { query } = useRoute();
   const chosen = (name: string) => query.get(name) ?? "";
@@ -34,20 +42,22 @@ export function Catalog() {
   };
   return (
     <div class="stack">
-      <Card title="Find a card for work" note="what it does on the GPU that it runs on now">
+      <Card title="Find a GPU for a workload" note="what the workload does on the GPU that it runs on now">
         <form class="form" onSubmit={submit}>
-          {LOAD.map(({ name, title, hint }) => (
-            <TextField key={name} label={title} value={typed[name] ?? ""} onValue={(value) => setTyped({ ...typed, [name]: value })}
-              placeholder={hint} inputMode={name === "runs_on" ? "text" : "numeric"} />
-          ))}
-          <Button type="submit" tone="primary">Find a card</Button>
+          <div class="form-row">
+            {LOAD.map(({ name, title, hint }) => (
+              <TextField key={name} label={title} value={typed[name] ?? ""} onValue={(value) => setTyped({ ...typed, [name]: value })}
+                placeholder={hint} inputMode={name === "runs_on" ? "text" : "numeric"} />
+            ))}
+          </div>
+          <div class="row"><Button type="submit" tone="primary">Find a GPU</Button></div>
         </form>
-        {isPartial && <p class="note" role="status">To find a card, fill in also: {missing.map(({ title }) => title).join("; ")}.</p>}
+        {isPartial && <p class="note" role="status">To find a GPU, fill in also: {missing.map(({ title }) => title).join("; ")}.</p>}
       </Card>
       <Loaded query={found}>
         {({ tables }) => tables.map((table) => (
           <Card key={table.currency} title={table.title} flush>
-            <ApiTable table={table} csv={address("/catalog", { ...load, format: "sheet" })} dense />
+            <ApiTable table={pricesFirst(table)} csv={address("/catalog", { ...load, format: "sheet" })} dense />
             {(table.notes ?? []).length > 0 && <ul class="table-notes">{(table.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>}
           </Card>
         ))}

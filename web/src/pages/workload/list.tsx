@@ -40,7 +40,7 @@ function columnsOf(rows: WorkloadLine[], month: string, filter: string[]): Colum
       cell: (line) => <a class="cut" href={link(line, month)} title={line.workload}>{shownWorkload(line.workload)}</a>,
     },
     {
-      key: "cost", title: `Cost${own}`, numeric: true, value: (line) => line.effective_cost,
+      key: "cost", title: `Cost${own}`, numeric: true, unit: (line) => line.currency, value: (line) => line.effective_cost,
       cell: (line) => (
         <span class="figure-why">
           <Money amount={line.effective_cost} currency={own ? null : line.currency} unit={line.currency} />
@@ -62,7 +62,7 @@ function columnsOf(rows: WorkloadLine[], month: string, filter: string[]): Colum
       key: "used", title: "Used", numeric: true, hideOnPhone: true, value: used,
       cell: (line) => <span class="share"><Meter percent={toHeight(used(line))} /><Percent value={used(line)} digits={0} /></span>,
     },
-    { key: "idle", title: `Idle${own}`, numeric: true, hideOnPhone: true, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} unit={line.currency} /> },
+    { key: "idle", title: `Idle${own}`, numeric: true, hideOnPhone: true, unit: (line) => line.currency, value: (line) => line.held_idle_cost, cell: (line) => <Money amount={line.held_idle_cost} unit={line.currency} /> },
   ];
 }
 
