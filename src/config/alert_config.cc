@@ -30,6 +30,8 @@ constexpr std::array<std::string_view, 7> kDayNames = {"mon", "tue", "wed", "thu
                                                        "fri", "sat", "sun"};
 constexpr int kMinutesOfDay = 24 * 60;
 constexpr std::size_t kMaintenanceMax = 200;
+constexpr std::int64_t kLatencyWindowMin = 10'000;
+constexpr std::int64_t kLatencyWindowMax = 3'600'000;
 constexpr std::size_t kInferenceMax = 20;
 constexpr std::size_t kCommitmentsMax = 10'000;
 // https://developer.pagerduty.com/docs/events-api-v2/trigger-events
@@ -339,6 +341,15 @@ void read_thresholds(YamlReader& yaml, const YamlNode& node, AlertThresholds& th
        {"commitment_percent",
         number("alerts.thresholds.commitment_percent", 100, thresholds.commitment_percent)},
        {"spot_percent", number("alerts.thresholds.spot_percent", 100, thresholds.spot_percent)},
+       {"latency_times", number("alerts.thresholds.latency_times", 1000, thresholds.latency_times)},
+       {"latency_window",
+        [&](const YamlNode& at) {
+          const auto value = yaml.duration(at, "alerts.thresholds.latency_window",
+                                           kLatencyWindowMin, kLatencyWindowMax);
+          if (value) thresholds.latency_window_ms = static_cast<std::uint32_t>(*value);
+        }},
+       {"latency_requests",
+        number("alerts.thresholds.latency_requests", 1'000'000, thresholds.latency_requests)},
        {"commitment_days",
         number("alerts.thresholds.commitment_days", 366, thresholds.commitment_days)},
        {"costs_missing_days",
@@ -551,6 +562,13 @@ ConfigKeys alert_config_keys() {
        "Commitments of which less is used in a month are `commitment_underused`."},
       {"alerts.thresholds.commitment_days", "days", "60",
        "So long before it ends a commitment is `commitment_expires`."},
+      {"alerts.thresholds.latency_times", "number", "5",
+       "If requests take more than so many times the usual p95, it is `latency_high`."},
+      {"alerts.thresholds.latency_window", "duration", "5m",
+       "The p95 of requests in this last time is compared with the usual one."},
+      {"alerts.thresholds.latency_requests", "number", "20",
+       "So many requests in that time are enough for a p95; the usual one needs five times so "
+       "many."},
       {"alerts.thresholds.spot_percent", "percent", "20",
        "If more of a cluster's spot nodes are taken back in a day, it is `spot_interrupted`."},
       {"alerts.thresholds.costs_missing_days", "days", "3",

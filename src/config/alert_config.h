@@ -101,6 +101,9 @@ struct AlertThresholds {
   std::uint32_t commitment_percent = 90;  // used to less: commitment_underused
   std::uint32_t commitment_days = 60;     // before a commitment ends: commitment_expires
   std::uint32_t spot_percent = 20;        // of spot nodes taken back in a day: spot_interrupted
+  std::uint32_t latency_times = 5;        // the usual p95: latency_high
+  std::uint32_t latency_window_ms = 300'000;  // of these last minutes
+  std::uint32_t latency_requests = 20;        // in that time; the baseline needs five times so many
   bool operator==(const AlertThresholds&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include "telemetry/container_series.h"
 #include "telemetry/device_series.h"
 #include "telemetry/label_view.h"
+#include "telemetry/latency_series.h"
 #include "telemetry/outcome_series.h"
 #include "telemetry/state_series.h"
 
@@ -38,6 +39,7 @@ Classification classify_series(std::span<const prometheus::Label> labels,
   if (!meaning) meaning = classify_container_series(view);
   if (!meaning) meaning = classify_device_series(view);
   if (!meaning) meaning = classify_state_series(view);
+  if (!meaning) meaning = classify_latency_series(view);
   if (!meaning) return Ignored{};
   if (!view.has_storable_labels()) {
     return Unusable{"a label is not UTF-8, or longer than a name may be; check the exporter"};

@@ -97,7 +97,8 @@ struct OutcomeSeries {
   std::optional<std::uint64_t> level_unit = {};
 };
 
-// A series of kube-state-metrics, for ingest/schedulers/kubernetes. A label that Prometheus renamed
+// A series of kube-state-metrics, for ingest/schedulers/kubernetes, or a bucket of a latency
+// histogram (latency_series.h). A label that Prometheus renamed
 // to `exported_*` has its name back; "__name__" and what the sender added (job, instance, cluster,
 // replica) are left out.
 struct StateSeries {

@@ -4,6 +4,7 @@
 
 #include "telemetry/container_series.h"
 #include "telemetry/device_metric.h"
+#include "telemetry/latency_series.h"
 #include "telemetry/outcome_series.h"
 
 namespace pennyweight::telemetry {
@@ -13,6 +14,7 @@ std::vector<std::string> metric_names(const ClassificationOptions& options) {
   add_device_metric_names(names);
   add_outcome_metric_names(options, names);
   add_container_metric_names(options, names);
+  add_latency_metric_names(names);
   std::ranges::sort(names);
   const auto twice = std::ranges::unique(names);
   names.erase(twice.begin(), twice.end());

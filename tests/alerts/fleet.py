@@ -33,6 +33,8 @@ class Fleet:
         self.has_pods = False  # those of k1: what a pod uses is the mean of five minutes
         self.ended = None  # when the pods of k1 ended
         self.checkpoints = 0
+        self.answered = self.slow = 0  # requests
+        self.killed_at = None  # when a container was killed for lack of memory
         self.is_far_silent = True  # another cluster, of one GPU
         self.is_new = False  # `serve` takes pods for known when kube-state-metrics has told of them for half a minute
         threading.Thread(target=self.send, daemon=True).start()
@@ -84,6 +86,19 @@ class Fleet:
                     use = USES[pod][0] if self.wrong and pod in USES else 50
                     held = {} if is_over else {"namespace": of["namespace"], "pod": pod, "container": "main"}
                     gpu(100 + 10 * number + index, node, index, {**WELL, "util": use}, **held)
+        # A server of ten requests a second, which answers within a second while all is well.
+        self.answered += 10
+        if self.wrong:
+            self.slow += 10
+        for bound, count in (("0.5", 0), ("1", self.answered - self.slow), ("5", self.answered - self.slow),
+                             ("60", self.answered), ("+Inf", self.answered)):
+            one("vllm:e2e_request_latency_seconds_bucket", count, namespace="ml", pod="calm-0", container="main",
+                model_name="llama", le=bound)
+        # One pod ran out of memory once, and was started again.
+        if self.killed_at is not None:
+            of = {"namespace": "ml", "pod": "calm-0", "uid": "uid-calm-0", "container": "main"}
+            state("kube_pod_container_status_last_terminated_reason", reason="OOMKilled", **of)
+            state("kube_pod_container_status_last_terminated_timestamp", f"{self.killed_at:.0f}", **of)
         one("checkpoints_total", self.checkpoints, namespace="ml", pod="calm-0", container="main")
         return ("\n".join(sorted(lines)) + "\n").encode()
 

@@ -20,7 +20,8 @@ KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "1"))
 DEVICE_RULES = {rule for _, rule in [*WRONG.values(), *USES.values()]}
 SILENCE_RULES = {"telemetry_missing", "node_missing"}
 COST_RULES = {"budget_spent", "budget_exhausted"}
-ALL = DEVICE_RULES | SILENCE_RULES | COST_RULES | {"no_checkpoint"}
+SERVING_RULES = {"latency_high", "pod_oom_killed"}
+ALL = DEVICE_RULES | SILENCE_RULES | COST_RULES | SERVING_RULES | {"no_checkpoint"}
 
 
 def main():
@@ -36,7 +37,7 @@ alerts:
   every: 1s
   off: [costs_missing, cost_anomaly]
   inference: [namespace=serving]
-  thresholds: {{silent_for: 1m, errors_for: {errors_for}}}
+  thresholds: {{silent_for: 1m, errors_for: {errors_for}, latency_window: 10s}}
 {outlets.config(ALL)}""")
     # A run that began four hours ago wrote its last checkpoint three hours ago.
     now = time.time()
@@ -74,10 +75,11 @@ alerts:
         expect(not outlets.rules("firing") - early,
                f"a fleet that is well raises no alert: {[body['summary'] for body in outlets.hooks]}")
         fleet.wrong = fleet.has_pods = True
+        fleet.killed_at = time.time()
         set_budget("small", "0.001")
         set_budget("half", "1000000")
         kill((KILLS + 1) // 2)
-        outlets.wait_for("firing", DEVICE_RULES | {"no_checkpoint", "budget_exhausted"})
+        outlets.wait_for("firing", DEVICE_RULES | SERVING_RULES | {"no_checkpoint", "budget_exhausted"})
         if not IS_LONG:
             outlets.wait_for("firing", SILENCE_RULES)
         # gpu_idle is silent beside inference_idle of the same pod.
@@ -94,7 +96,7 @@ alerts:
         set_budget("small", "1000000")
         set_budget("half", "1000000")
         kill(KILLS // 2)
-        outlets.wait_for("resolved", DEVICE_RULES | COST_RULES | {"no_checkpoint"}, 400)
+        outlets.wait_for("resolved", DEVICE_RULES | COST_RULES | SERVING_RULES | {"no_checkpoint"}, 400)
         if IS_LONG:
             fleet.silent_nodes = {"k2"}
             outlets.wait_for("firing", {"node_missing"})

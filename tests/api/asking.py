@@ -328,6 +328,7 @@ ASKING = Requests({
     ("GET", "/api/v1/activity"): plain("/api/v1/activity", month=MONTH, by="team"),
     ("GET", "/api/v1/usage"): plain("/api/v1/usage", month=MONTH, by="team"),
     ("GET", "/api/v1/units"): plain("/api/v1/units", month=MONTH, jobs="true"),
+    ("GET", "/api/v1/capacity"): plain("/api/v1/capacity"),
     ("GET", "/api/v1/forecast"): plain("/api/v1/forecast", by="team", days="7",
                                        today="2026-03-25"),
     ("POST", "/api/v1/alerts/silences"): silence,

@@ -1,5 +1,7 @@
 #include "app/alerting/alert_finder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -229,6 +231,7 @@ Result<void> AlertFinder::read_telemetry(Instant now) {
 // Devices, by the telemetry of the last minutes.
 void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBook& book,
                                     AlertFindings& found) {
+  find_in_pods(now, book, found);
   static constexpr std::string_view kDeviceRules[] = {"gpu_ecc", "gpu_hot", "gpu_out_of_memory",
                                                       "gpu_throttled", "gpu_xid"};
   if (!sources_.usage) return;
@@ -278,6 +281,49 @@ void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBoo
     const bool is_held = std::ranges::any_of(
         held, [&](const auto& one) { return is_subject(one.first, one.second); });
     if (!view_ || (!is_known && is_held)) found.unknown.push_back({alert.condition.rule, subject});
+  }
+}
+
+std::string AlertFinder::owner_of_running(const ClusterId& cluster,
+                                          const WorkloadId& workload) const {
+  if (!view_) return {};
+  for (const LiveRow& row : live_rows(*view_)) {
+    if (row.is_unallocated || row.cluster != cluster || row.share().workload != workload) continue;
+    return std::string(row.share().dimensions.find("team").value_or(""));
+  }
+  return {};
+}
+
+void AlertFinder::find_in_pods(Instant now, const AlertBook& book, AlertFindings& found) {
+  const AlertThresholds& thresholds = config_.alerts.thresholds;
+  const OwnerLookup owner = [this](const ClusterId& cluster, const WorkloadId& workload) {
+    return owner_of_running(cluster, workload);
+  };
+  if (sources_.oom_kills) {
+    const OomKills kills = sources_.oom_kills();
+    add_enabled(oom_conditions(kills, now, thresholds, owner), found);
+    for (const auto& [key, alert] : book) {
+      const std::string& subject = alert.condition.subject;
+      if (alert.condition.rule != "pod_oom_killed") continue;
+      const ClusterId cluster(subject.substr(0, subject.find('/')));
+      if (is_oom_unknown(kills, cluster, now, thresholds)) {
+        found.unknown.push_back({alert.condition.rule, subject});
+      }
+    }
+  }
+  if (!sources_.latencies) return;
+  const std::vector<live::LatencyReading> services = sources_.latencies(now);
+  add_enabled(latency_conditions(services, thresholds, owner), found);
+  for (const live::LatencyReading& one : services) {
+    const std::string doing = "latency of " + one.cluster.text() + "/" + one.service;
+    const Error why{ErrorCode::kNotFound,
+                    fmt::format("there is no baseline yet: {} of {} requests were seen before "
+                                "the last minutes; until then latency_high can't fire",
+                                one.usual_requests, thresholds.latency_requests * 5)};
+    const bool is_reported = reported_.contains(doing);
+    // Said once, and not again with each request more.
+    if (one.lacks_baseline && (!is_reported || reported_[doing].empty())) report(doing, &why);
+    if (!one.lacks_baseline && is_reported) report(doing, nullptr);
   }
 }
 

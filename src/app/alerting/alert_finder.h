@@ -17,6 +17,7 @@
 
 #include "app/alerting/conditions.h"
 #include "app/alerting/device_conditions.h"
+#include "app/alerting/serving_conditions.h"
 #include "app/context/log.h"
 #include "config/config.h"
 #include "insight/alerts/alert.h"
@@ -49,6 +50,10 @@ struct AlertSources {
   std::function<Result<std::vector<CommitmentUse>>()> commitments = {};
   // The spot nodes of the last 24 hours.
   std::function<Result<std::vector<SpotUse>>()> spot = {};
+  // Containers of pods with GPUs that were killed for lack of memory. At once.
+  std::function<OomKills()> oom_kills = {};
+  // How long services took to answer. At once.
+  std::function<std::vector<live::LatencyReading>(Instant now)> latencies = {};
   // Keeps the forecasts of the last complete day; called every 15 minutes.
   std::function<void(Date today)> keep_forecasts = {};
   // The forecasts that were kept by a dimension.
@@ -94,6 +99,8 @@ class AlertFinder {
   void reconcile(Instant now);
   void look_at_purchases(Date today, Instant now);
   Result<void> read_telemetry(Instant now);
+  void find_in_pods(Instant now, const AlertBook& book, AlertFindings& found);
+  std::string owner_of_running(const ClusterId& cluster, const WorkloadId& workload) const;
   void add_enabled(const std::vector<AlertCondition>& more, AlertFindings& found) const;
 
   const Config& config_;

@@ -116,11 +116,8 @@ void add_use(const LiveRow& row, const Ratio& busy, const AlertConfig& config,
   }
 }
 
-// Whether the lines of a commitment reach a week into their month.
-bool is_week_billed(const CommitmentUse& use) {
-  const auto begin = parse_instant(use.month + "-01");
-  return begin && use.until - *begin >= kWeek;
-}
+// Whether the month has a week of a commitment: of one that is bought in mid-month it begins then.
+bool is_week_billed(const CommitmentUse& use) { return use.until - use.from >= kWeek; }
 
 // How much of the costs of some days has an owner.
 struct OwnedShare {

@@ -100,7 +100,13 @@ TEST(Conditions, ALedgerThatIsOffIsToldByMonth) {
 
 CommitmentUse use_of(const std::string& month, std::int64_t used, std::int64_t unused,
                      std::string_view until) {
-  return {"sp-1", month, usd(used), usd(unused), *parse_instant(until), *parse_date("2026-05-20")};
+  return {"sp-1",
+          month,
+          usd(used),
+          usd(unused),
+          *parse_instant(month + "-01T00:00:00Z"),
+          *parse_instant(until),
+          *parse_date("2026-05-20")};
 }
 
 TEST(Conditions, CommitmentsThatAreNotUsedOrEndSoon) {
@@ -115,6 +121,12 @@ TEST(Conditions, CommitmentsThatAreNotUsedOrEndSoon) {
   };
   const CommitmentUse full = use_of("2026-02", 90, 10, "2026-03-01T00:00:00Z");
   EXPECT_THAT(rules({full}, today, config), testing::IsEmpty());
+  // One that was bought in mid-month has no week yet, although the month has.
+  CommitmentUse bought = use_of("2026-03", 1, 99, "2026-03-21T00:00:00Z");
+  bought.from = *parse_instant("2026-03-18T00:00:00Z");
+  EXPECT_THAT(rules({bought}, today, config), testing::IsEmpty());
+  bought.until = *parse_instant("2026-03-25T00:00:00Z");
+  EXPECT_THAT(rules({bought}, today, config), testing::SizeIs(1));
   // A week of March counts in the place of February.
   const std::string fell =
       "commitment_underused 89.9 % of commitment sp-1 was used in 2026-03: 101.00 USD of 1,000.00 "

@@ -22,6 +22,7 @@
 #include "app/context/version.h"
 #include "app/daemon/ledger_thread.h"
 #include "app/daemon/pull_thread.h"
+#include "app/daemon/recent_purchases.h"
 #include "app/daemon/recent_reconciliation.h"
 #include "app/daemon/scrape_jobs.h"
 #include "app/daemon/service_manager.h"
@@ -142,7 +143,7 @@ milliseconds order_wait(const Config& config) {
 }
 
 live::EngineOptions engine_options(const Config& config, const std::string& folder,
-                                   StateMetricsSource& state) {
+                                   live::StateSink& state) {
   const ServeConfig& serve = config.live.serve;
   return {.folder = folder,
           .stream = {.classification = {.cluster = serve.cluster,
@@ -233,7 +234,8 @@ Daemon::Daemon(Inputs inputs, const Config& config, Clock& clock)
       shared_(config),
       ledger_(config, inputs_.catalog, inputs_.card, shared_, clock, log_),
       folder_(live_folder(config)),
-      state_metrics_(ledger_.inventory()) {}
+      state_metrics_(ledger_.inventory()),
+      latency_watch_(latency_rule(config.alerts.thresholds), state_metrics_) {}
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, Clock& clock) {
   auto tokens = TRY(read_tokens(config));
@@ -256,7 +258,7 @@ Result<void> Daemon::open() {
   for (const KubernetesConfig& kubernetes : config_.live.kubernetes) {
     state_metrics_.exclude_cluster(kubernetes.cluster);
   }
-  engine_ = TRY(live::Engine::open(engine_options(config_, folder_, state_metrics_), clock_));
+  engine_ = TRY(live::Engine::open(engine_options(config_, folder_, latency_watch_), clock_));
   TRY(be_only_serve());
   TRY(open_sources());
   rollup_ =
@@ -524,6 +526,7 @@ Result<void> Daemon::start_alerts() {
   };
   forecast_keeper_ =
       std::make_unique<ForecastKeeper>(config_, summarise, *services_->forecast_book, log_);
+  const auto purchases = std::make_shared<RecentPurchases>(config_.join_rules);
   const AlertSources sources{
       .summarise = summarise,
       .live = [this] { return ledger_.fresh_view(kCycle); },
@@ -551,24 +554,18 @@ Result<void> Daemon::start_alerts() {
             const Interruption::Scope scope(answering_);
             return kept->query(shared_, clock_.now());
           },
-      .commitments = [this]() -> Result<std::vector<CommitmentUse>> {
-        const Interruption::Scope scope(answering_);
-        std::vector<CommitmentUse> uses;
-        TRY(shared_.with([&](Store& store) -> Result<void> {
-          uses = TRY(query_commitment_use(store, clock_.now()));
-          return {};
-        }));
-        return uses;
-      },
-      .spot = [this]() -> Result<std::vector<SpotUse>> {
-        const Interruption::Scope scope(answering_);
-        std::vector<SpotUse> uses;
-        TRY(shared_.with([&](Store& store) -> Result<void> {
-          uses = TRY(query_spot_use(store, config_.join_rules, clock_.now()));
-          return {};
-        }));
-        return uses;
-      },
+      .commitments =
+          [this, purchases] {
+            const Interruption::Scope scope(answering_);
+            return purchases->commitments(shared_, clock_.now());
+          },
+      .spot =
+          [this, purchases] {
+            const Interruption::Scope scope(answering_);
+            return purchases->spot(shared_, ledger_.signals().spot_nodes(), clock_.now());
+          },
+      .oom_kills = [this] { return ledger_.signals().kills(); },
+      .latencies = [this](Instant now) { return latency_watch_.readings(now); },
       .keep_forecasts = [this](Date today) { forecast_keeper_->keep(today); },
       .kept_forecasts =
           [this](const std::string& by) { return services_->forecast_book->kept(by); },

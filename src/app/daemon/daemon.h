@@ -35,6 +35,7 @@
 #include "server/server.h"
 #include "telemetry/collect/scrape_pool.h"
 #include "telemetry/live/engine.h"
+#include "telemetry/live/latency_watch.h"
 
 namespace pennyweight {
 
@@ -80,6 +81,7 @@ class Daemon {
   const std::string folder_;              // live data
   std::optional<FileLock> writes_alone_;  // telemetry into the ledger's file
   StateMetricsSource state_metrics_;
+  live::LatencyWatch latency_watch_;
   std::unique_ptr<live::Engine> engine_;
   std::vector<std::unique_ptr<LiveSource>> owned_sources_;
   std::vector<LiveSource*> sources_;

@@ -32,6 +32,7 @@ void FactWriter::collect_from(CollectedFacts collected, LiveSource* source, std:
     if (!logged_problems_.insert(problem).second) continue;
     log_.warn("source", {{"kind", std::string(kind)}, {"problem", problem}});
   }
+  signals_.note(collected);
   CollectedFacts facts = inventory_.take(std::move(collected));
   if (!facts.empty()) unwritten_.push_back(std::move(facts));
   if (source != nullptr) unconfirmed_.push_back(source);

@@ -16,6 +16,7 @@
 #include "app/daemon/ledger_counters.h"
 #include "app/daemon/live_inventory.h"
 #include "app/daemon/live_source.h"
+#include "app/daemon/pod_signals.h"
 #include "app/daemon/serve_audit_log.h"
 #include "core/clock.h"
 #include "telemetry/live/engine.h"
@@ -25,8 +26,9 @@ namespace pennyweight {
 class FactWriter {
  public:
   // All outlive this.
-  FactWriter(LiveInventory& inventory, LedgerCounters& counters, Clock& clock, Log& log)
-      : inventory_(inventory), counters_(counters), clock_(clock), log_(log) {}
+  FactWriter(LiveInventory& inventory, PodSignals& signals, LedgerCounters& counters, Clock& clock,
+             Log& log)
+      : inventory_(inventory), signals_(signals), counters_(counters), clock_(clock), log_(log) {}
 
   // The engine and the sources outlive this. Null: imports are not recorded in the audit log.
   void begin(live::Engine& engine, StateMetricsSource& state_metrics,
@@ -65,6 +67,7 @@ class FactWriter {
   void record_import(const ImportOutcome& outcome);
 
   LiveInventory& inventory_;
+  PodSignals& signals_;
   LedgerCounters& counters_;
   Clock& clock_;
   Log& log_;

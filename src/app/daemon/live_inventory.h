@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/alerting/serving_conditions.h"
 #include "core/error.h"
 #include "ledger/holding_reading.h"
 #include "ledger/store.h"
@@ -47,6 +48,9 @@ struct CollectedFacts {
     Instant gone_by;
   };
   std::vector<Vanished> vanished = {};
+  // No facts of the ledger (pod_signals.h).
+  std::vector<OomKill> kills = {};
+  std::vector<std::pair<ClusterId, NodeId>> spot_nodes = {};  // all that are there
 
   bool empty() const {
     return holdings.empty() && nodes.empty() && gpus.empty() && outages.empty() && rejected.empty();

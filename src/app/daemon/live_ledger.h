@@ -36,6 +36,7 @@
 #include "app/daemon/live_costing.h"
 #include "app/daemon/live_inventory.h"
 #include "app/daemon/live_source.h"
+#include "app/daemon/pod_signals.h"
 #include "app/daemon/serve_audit_log.h"
 #include "app/daemon/shared_ledger.h"
 #include "app/daemon/unknown_ends.h"
@@ -67,6 +68,7 @@ class LiveLedger {
   Result<void> open();
   const LiveInventory& inventory() const { return inventory_; }
   const GpuLookup& gpu_lookup() const { return gpu_lookup_; }
+  const PodSignals& signals() const { return signals_; }
 
   // From here on cycles may run. The engine and the sources outlive them. Without a rollup none is
   // kept; without an audit log changes are not recorded.
@@ -131,6 +133,7 @@ class LiveLedger {
   Clock& clock_;
   LedgerCounters counters_;
   LiveInventory inventory_;
+  PodSignals signals_;
   GpuLookup gpu_lookup_;
   FactWriter facts_;
   DaySettlement settlement_;

@@ -46,6 +46,13 @@ CollectedFacts collected(const ClusterId& cluster, kubernetes::Facts facts) {
                             .attempt = std::move(pod.attempt),
                             .gone_by = pod.gone_by});
   }
+  for (kubernetes::MemoryKill& kill : facts.kills) {
+    all.kills.push_back({.cluster = cluster,
+                         .workload = std::move(kill.workload),
+                         .container = std::move(kill.container),
+                         .at = kill.at});
+  }
+  for (NodeId& node : facts.spot_nodes) all.spot_nodes.emplace_back(cluster, std::move(node));
   return all;
 }
 
@@ -61,6 +68,8 @@ void add(CollectedFacts& to, CollectedFacts more) {
   move_all(more.rejected, to.rejected);
   move_all(more.problems, to.problems);
   move_all(more.vanished, to.vanished);
+  move_all(more.kills, to.kills);
+  move_all(more.spot_nodes, to.spot_nodes);
 }
 
 std::vector<std::string> split_words(const std::string& text) {

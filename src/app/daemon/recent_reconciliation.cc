@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/daemon/charge_changes.h"
 #include "app/daemon/shared_ledger.h"
 #include "core/billing_period.h"
 #include "core/try.h"
@@ -24,10 +25,8 @@ Result<ReconcileResult> RecentReconciliation::query_month(Store& store, const st
   }
   const auto known = kept_.find(month);
   if (known != kept_.end() && known->second.runs == next.runs) {
-    const auto invalidated = TRY(store.invalidated_scopes(known->second.imports));
-    const Invalidation of_month = charge_invalidation(month);
-    if (std::ranges::find(invalidated, of_month, &InvalidatedScope::invalidation) ==
-        invalidated.end()) {
+    const bool has_changed = TRY(charges_changed(store, month, known->second.imports));
+    if (!has_changed) {
       known->second.imports = next.imports;
       return known->second.result;
     }

@@ -1,14 +1,11 @@
 #include "insight/queries/commitment_use.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
-#include "core/billing_period.h"
 #include "core/try.h"
 #include "ledger/other_columns.h"
 
@@ -32,7 +29,7 @@ CoveredBy covered_by(const Charge& charge) {
              : CoveredBy{charge.commitment_discount_id, charge.commitment_discount_status};
 }
 
-using CommitmentKey = std::tuple<std::string, std::string, Currency>;
+using CommitmentKey = std::pair<std::string, Currency>;
 
 void add_line(const Charge& charge, const std::string& month,
               std::map<CommitmentKey, CommitmentUse>& uses) {
@@ -40,11 +37,13 @@ void add_line(const Charge& charge, const std::string& month,
   if (by.id.empty()) return;
   const Money cost = charge.costs.effective;
   const Money none = Money::zero(cost.currency());
-  const Instant until = charge.charge_period.end();
-  const auto place = uses.try_emplace({by.id, month, cost.currency()},
-                                      CommitmentUse{by.id, month, none, none, until, std::nullopt});
+  const Interval& period = charge.charge_period;
+  const auto place = uses.try_emplace(
+      {by.id, cost.currency()},
+      CommitmentUse{by.id, month, none, none, period.begin(), period.end(), std::nullopt});
   CommitmentUse& use = place.first->second;
-  use.until = std::max(use.until, until);
+  use.from = std::min(use.from, period.begin());
+  use.until = std::max(use.until, period.end());
   if (const auto ends = commitment_end_of(charge)) use.ends = std::max(use.ends, ends);
   if (by.status) (*by.status == UsedOrUnused::kUsed ? use.used : use.unused) += cost;
 }
@@ -63,17 +62,12 @@ std::optional<Date> commitment_end_of(const Charge& charge) {
   return std::nullopt;
 }
 
-Result<std::vector<CommitmentUse>> query_commitment_use(Store& store, Instant now) {
-  const std::string month = local_date(now, TimeZone::utc()).substr(0, 7);
-  const Instant before = start_of_month(now, TimeZone::utc()) - std::chrono::milliseconds(1);
-  const std::string last = local_date(before, TimeZone::utc()).substr(0, 7);
+Result<std::vector<CommitmentUse>> query_commitment_use(Store& store, const std::string& month) {
   std::map<CommitmentKey, CommitmentUse> uses;
-  for (const std::string& one : {last, month}) {
-    TRY(store.scan_charges(one, [&](std::span<const Charge> batch) {
-      for (const Charge& charge : batch) add_line(charge, one, uses);
-      return true;
-    }));
-  }
+  TRY(store.scan_charges(month, [&](std::span<const Charge> batch) {
+    for (const Charge& charge : batch) add_line(charge, month, uses);
+    return true;
+  }));
   std::vector<CommitmentUse> out;
   for (auto& [key, use] : uses) out.push_back(std::move(use));
   return out;

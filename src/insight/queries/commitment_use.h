@@ -20,13 +20,14 @@ struct CommitmentUse {
   std::string month;  // "2026-03"
   Money used;
   Money unused;
-  Instant until;                  // the end of its last line
+  Instant from;                   // the begin of its first line in the month
+  Instant until;                  // the end of its last line in the month
   std::optional<Date> ends = {};  // as the bill says; AWS does
 };
 
-// Of the billing month of `now` and the one before; by id, month and currency. Lines that say
-// neither used nor unused count for nothing but the end.
-Result<std::vector<CommitmentUse>> query_commitment_use(Store& store, Instant now);
+// Of a billing month, "2026-03"; by id and currency. All charges of the month are read. Lines that
+// say neither used nor unused count for nothing but the times.
+Result<std::vector<CommitmentUse>> query_commitment_use(Store& store, const std::string& month);
 
 // The day on which a commitment ends, as one of the other columns of a charge says:
 // x_SavingsPlanEndTime and x_ReservationEndTime of AWS.

@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "allocation/node_index.h"
-#include "core/billing_period.h"
 #include "core/try.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
@@ -20,34 +19,6 @@ namespace {
 
 constexpr std::chrono::hours kSpotWindow{24};
 constexpr std::chrono::minutes kWorkEndsWithin{2};
-
-using SpotNodeName = std::pair<ClusterId, NodeId>;
-
-// The nodes that lines at spot prices name.
-Result<std::set<SpotNodeName>> find_spot_nodes(Store& store, const NodeIndex& index, Instant now) {
-  const std::string month = local_date(now, TimeZone::utc()).substr(0, 7);
-  const Instant before = start_of_month(now, TimeZone::utc()) - std::chrono::milliseconds(1);
-  const std::string last = local_date(before, TimeZone::utc()).substr(0, 7);
-  std::set<SpotNodeName> names;
-  for (const std::string& one : {last, month}) {
-    TRY(store.scan_charges(one, [&](std::span<const Charge> batch) {
-      for (const Charge& charge : batch) {
-        if (charge.pricing_category != PricingCategory::kDynamic) continue;
-        const NodeMatch match = find_node(index, charge, [&](std::uint32_t at) {
-          const Node& node = index.node(at);
-          return node.from < charge.charge_period.end() &&
-                 (!node.to || charge.charge_period.begin() < *node.to);
-        });
-        if (match.is_ambiguous) continue;
-        for (const std::uint32_t at : match.positions) {
-          names.emplace(index.node(at).cluster, index.node(at).name);
-        }
-      }
-      return true;
-    }));
-  }
-  return names;
-}
 
 // When a node that is gone ended.
 struct SpotNode {
@@ -70,20 +41,39 @@ SpotNode look_at_node(const std::vector<const Node*>& facts, const Interval& win
 
 }  // namespace
 
-Result<std::vector<SpotUse>> query_spot_use(Store& store, std::span<const JoinRule> join_rules,
-                                            Instant now) {
-  const std::vector<Node> nodes = TRY(store.nodes());
+Result<std::set<SpotNodeName>> find_billed_spot_nodes(Store& store, std::span<const Node> nodes,
+                                                      std::span<const JoinRule> join_rules,
+                                                      const std::string& month) {
+  std::vector<const Node*> all;
+  for (const Node& node : nodes) all.push_back(&node);
+  const NodeIndex index(std::move(all), join_rules);
+  std::set<SpotNodeName> names;
+  TRY(store.scan_charges(month, [&](std::span<const Charge> batch) {
+    for (const Charge& charge : batch) {
+      if (charge.pricing_category != PricingCategory::kDynamic) continue;
+      const NodeMatch match = find_node(index, charge, [&](std::uint32_t at) {
+        const Node& node = index.node(at);
+        return node.from < charge.charge_period.end() &&
+               (!node.to || charge.charge_period.begin() < *node.to);
+      });
+      if (match.is_ambiguous) continue;
+      for (const std::uint32_t at : match.positions) {
+        names.emplace(index.node(at).cluster, index.node(at).name);
+      }
+    }
+    return true;
+  }));
+  return names;
+}
+
+Result<std::vector<SpotUse>> query_spot_use(Store& store, std::span<const Node> nodes,
+                                            const std::set<SpotNodeName>& spot_nodes, Instant now) {
   const Interval window(now - kSpotWindow, now);
   std::map<SpotNodeName, std::vector<const Node*>> facts;
-  std::vector<const Node*> all;
-  for (const Node& node : nodes) {
-    facts[{node.cluster, node.name}].push_back(&node);
-    all.push_back(&node);
-  }
-  const NodeIndex index(std::move(all), join_rules);
+  for (const Node& node : nodes) facts[{node.cluster, node.name}].push_back(&node);
   std::map<ClusterId, SpotUse> uses;
   std::map<SpotNodeName, Instant> gone;
-  for (const SpotNodeName& name : TRY(find_spot_nodes(store, index, now))) {
+  for (const SpotNodeName& name : spot_nodes) {
     const SpotNode found = look_at_node(facts[name], window);
     if (!found.is_there) continue;
     ++uses.try_emplace(name.first, SpotUse{.cluster = name.first, .interrupted = {}})

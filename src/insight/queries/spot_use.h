@@ -3,13 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
 #include "core/gpu/cloud_resource.h"
 #include "core/id.h"
 #include "core/instant.h"
+#include "ledger/node.h"
 #include "ledger/store.h"
 
 namespace pennyweight {
@@ -20,10 +24,18 @@ struct SpotUse {
   std::vector<NodeId> interrupted;
 };
 
-// By cluster; those with spot nodes only. A node is one of spot if the bill of this month or the
-// last one says so; one that is not billed yet is not known. It was taken back if it ended, did not
-// go on under its name, and work on it that did not complete ended within two minutes.
-Result<std::vector<SpotUse>> query_spot_use(Store& store, std::span<const JoinRule> join_rules,
-                                            Instant now);
+using SpotNodeName = std::pair<ClusterId, NodeId>;
+
+// The nodes that lines at spot prices of a billing month, "2026-03", name. All its charges are
+// read.
+Result<std::set<SpotNodeName>> find_billed_spot_nodes(Store& store, std::span<const Node> nodes,
+                                                      std::span<const JoinRule> join_rules,
+                                                      const std::string& month);
+
+// By cluster; those with spot nodes only. `spot_nodes`: which nodes are of spot, as the bill or
+// their labels say. One was taken back if it ended, did not go on under its name, and work on it
+// that did not complete ended within two minutes.
+Result<std::vector<SpotUse>> query_spot_use(Store& store, std::span<const Node> nodes,
+                                            const std::set<SpotNodeName>& spot_nodes, Instant now);
 
 }  // namespace pennyweight

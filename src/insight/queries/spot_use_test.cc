@@ -91,15 +91,24 @@ TEST(SpotUse, NodesThatEndedUnderTheirWork) {
   for (const char* name : {"back", "done", "idle", "again", "old", "runs"}) of.spot(name);
   of.charges.push_back(line_of("i-demand", kBegin, 10));
   of.append();
-  const auto uses = query_spot_use(*of.store, {}, at("2026-03-20T12:00:00Z"));
+  auto names = find_billed_spot_nodes(*of.store, of.nodes, {}, "2026-03");
+  ASSERT_TRUE(names) << names.error().message;
+  EXPECT_EQ(names->size(), 6u);
+  const auto uses = query_spot_use(*of.store, of.nodes, *names, at("2026-03-20T12:00:00Z"));
   ASSERT_TRUE(uses) << uses.error().message;
   ASSERT_EQ(uses->size(), 1u);
   EXPECT_EQ(uses->front().nodes, 5u);
   EXPECT_EQ(uses->front().interrupted, std::vector{NodeId("back")});
-  const auto later = query_spot_use(*of.store, {}, at("2026-03-22T12:00:00Z"));
+  const auto later = query_spot_use(*of.store, of.nodes, *names, at("2026-03-22T12:00:00Z"));
   ASSERT_TRUE(later);
   EXPECT_EQ(later->front().nodes, 2u);
   EXPECT_TRUE(later->front().interrupted.empty());
+  // A label says so before any bill does.
+  names->emplace(kLab, NodeId("demand"));
+  const auto labelled = query_spot_use(*of.store, of.nodes, *names, at("2026-03-20T12:00:00Z"));
+  ASSERT_TRUE(labelled);
+  EXPECT_EQ(labelled->front().nodes, 6u);
+  EXPECT_EQ(labelled->front().interrupted, (std::vector{NodeId("back"), NodeId("demand")}));
 }
 
 TEST(CommitmentUse, SumsByMonthAndTheEndThatTheBillSays) {
@@ -116,15 +125,16 @@ TEST(CommitmentUse, SumsByMonthAndTheEndThatTheBillSays) {
   add("2026-03-02T00:00:00Z", 20, UsedOrUnused::kUnused);
   of.charges.push_back(line_of("i-1", "2026-03-02T00:00:00Z", 20));
   of.append();
-  const auto uses = query_commitment_use(*of.store, at("2026-04-03T00:00:00Z"));
+  const auto uses = query_commitment_use(*of.store, "2026-03");
   ASSERT_TRUE(uses) << uses.error().message;
   ASSERT_EQ(uses->size(), 1u);
   EXPECT_EQ(uses->front().used, Money::from_units(80, kUsd));
   EXPECT_EQ(uses->front().unused, Money::from_units(20, kUsd));
   EXPECT_EQ(uses->front().month, "2026-03");
+  EXPECT_EQ(uses->front().from, at("2026-03-01T00:00:00Z"));
   EXPECT_EQ(uses->front().until, at("2026-03-03T00:00:00Z"));
   EXPECT_EQ(uses->front().ends, parse_date("2027-01-01").value());
-  EXPECT_TRUE(query_commitment_use(*of.store, at("2026-06-03T00:00:00Z"))->empty());
+  EXPECT_TRUE(query_commitment_use(*of.store, "2026-05")->empty());
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ server::Response get_invoices(const Services&, const server::Request&);
 server::Response get_invoice(const Services&, const server::Request&);
 server::Response preview_invoices(const Services&, const server::Request&);
 server::Response issue_invoices(const Services&, const server::Request&);
+server::Response get_capacity(const Services&, const server::Request&);
 server::Response get_profitability(const Services&, const server::Request&);
 
 // The session of the user: signing in and out, their password and second factor.

@@ -49,6 +49,7 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/staleness", "read_costs", get_staleness},
     {"GET", "/coverage", "read_costs", get_coverage},
     {"GET", "/forecast", "read_costs", get_forecast},
+    {"GET", "/capacity", "read_rules", get_capacity},
     {"GET", "/budgets", "read_costs", get_budgets},
     {"GET", "/budget-definitions", "read_costs", get_budget_definitions},
     {"GET", "/budgets/{name}/versions", "read_costs", get_budget_versions},

@@ -138,7 +138,24 @@ void ClusterState::apply_pod(const Pod& pod, Instant at, bool is_deleted) {
     entry.record.end = pod.terminated;
   }
   entry.seen = std::max(entry.seen, at);
+  note_kills(pod, entry, at);
   if (is_deleted) gone_pod(entry, at);
+}
+
+void ClusterState::note_kills(const Pod& pod, PodEntry& entry, Instant at) {
+  const PodRecord& record = entry.record;
+  if (record.request.extended.empty() && record.claims.empty()) return;
+  std::optional<Instant> last = entry.killed;
+  for (const KilledContainer& one : pod.killed) {
+    const Instant killed = one.at.value_or(at);
+    if (entry.killed && killed <= *entry.killed) continue;
+    last = last ? std::max(*last, killed) : killed;
+    if (kills_.size() >= kKillsKept) continue;
+    kills_.push_back({.workload = WorkloadId(fmt::format("{}/{}", record.name_space, record.name)),
+                      .container = one.name,
+                      .at = killed});
+  }
+  entry.killed = last;
 }
 
 void ClusterState::gone_pod(PodEntry& pod, Instant at) {
@@ -558,6 +575,10 @@ Facts ClusterState::facts(Instant now) {
     }
   }
   if (is_later) reported_until_ = now;
+  facts.kills = std::exchange(kills_, {});
+  for (const auto& [name, node] : nodes_) {
+    if (!node.is_gone && node.record.is_spot) facts.spot_nodes.emplace_back(name);
+  }
   forget_unneeded();
   return facts;
 }

@@ -54,6 +54,7 @@ inline constexpr std::size_t kOthersMax = 500'000;  // namespaces, claims, slice
 // that no pod needs are dropped.
 inline constexpr std::size_t kGoneKept = 1'000;
 inline constexpr std::size_t kProblemsKept = 1'000;  // between two calls of facts()
+inline constexpr std::size_t kKillsKept = 10'000;    // between two calls of facts()
 
 // Asks what the ledger has. A function may be empty: then it has nothing.
 struct KnownFacts {
@@ -82,6 +83,13 @@ struct VanishedPod {
   Instant gone_by;  // a list no longer had it
 };
 
+// A container of a pod that holds devices was killed for lack of memory.
+struct MemoryKill {
+  WorkloadId workload;
+  std::string container;
+  Instant at;
+};
+
 struct Facts {
   std::vector<Holding> holdings;
   std::vector<HoldingReading> readings = {};
@@ -90,6 +98,8 @@ struct Facts {
   std::vector<Outage> outages;
   std::vector<std::string> problems;  // what could not be reported; each once, to be shown
   std::vector<VanishedPod> vanished = {};
+  std::vector<MemoryKill> kills = {};   // that are new
+  std::vector<NodeId> spot_nodes = {};  // all that are there
 };
 
 struct ClusterCounts {
@@ -137,6 +147,7 @@ class ClusterState {
     std::optional<Instant> begin_seen;  // where its own begin lay in the future
     std::optional<Instant> missed_at;   // a list no longer had it: nobody saw its end
     std::string problems;               // that were reported
+    std::optional<Instant> killed;      // the last kill that was noted
     // What it held when it was last reported, as long as `decided_by` is still so.
     std::vector<std::shared_ptr<const Holding>> holdings = {};
     std::uint64_t decided_by = 0;  // changes_ at that time
@@ -176,6 +187,7 @@ class ClusterState {
   void apply_owner(const Workload& workload, bool is_deleted);
   void gone_node(NodeEntry& node, Instant at);
   void gone_pod(PodEntry& pod, Instant at);
+  void note_kills(const Pod& pod, PodEntry& entry, Instant at);
   void update_gpus(const std::string& node, Instant at);
 
   bool is_ready() const;
@@ -193,7 +205,8 @@ class ClusterState {
 
   ClusterOptions options_;
   ClusterCounts counts_;
-  std::set<std::string> listed_;  // kinds
+  std::set<std::string> listed_;   // kinds
+  std::vector<MemoryKill> kills_;  // since the last facts()
   std::optional<Instant> reported_until_;
   std::uint64_t changes_ = 1;  // of what decides what pods hold, besides the pods themselves
   std::map<std::string, PodEntry, std::less<>> pods_;    // by uid

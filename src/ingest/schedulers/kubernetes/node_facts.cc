@@ -30,6 +30,18 @@ constexpr std::string_view kPools[] = {"eks.amazonaws.com/nodegroup",
                                        "oci.oraclecloud.com/node.pool.name",
                                        "kai.scheduler/node-pool",
                                        "runai/node-pool"};
+struct SpotLabel {
+  std::string_view key;
+  std::string_view value;
+};
+constexpr SpotLabel kSpotLabels[] = {{"karpenter.sh/capacity-type", "spot"},
+                                     {"eks.amazonaws.com/capacityType", "SPOT"},
+                                     {"alpha.eksctl.io/instance-lifecycle", "spot"},
+                                     {"cloud.google.com/gke-spot", "true"},
+                                     {"cloud.google.com/gke-preemptible", "true"},
+                                     {"cloud.google.com/gke-provisioning", "spot"},
+                                     {"kubernetes.azure.com/scalesetpriority", "spot"},
+                                     {"oci.oraclecloud.com/oke-is-preemptible", "true"}};
 // Taints by which the node life cycle, a cloud or an administrator keeps pods away. Taints such as
 // nvidia.com/gpu only keep away pods without a GPU.
 constexpr std::string_view kTaints[] = {
@@ -217,6 +229,10 @@ NodeRecord make_record(const ClusterId& cluster, const NodeObject& node) {
   fact.cpu_milli = node_capacity(node, "cpu", 1000);
   fact.memory_bytes = node_capacity(node, "memory", 1);
   fact.from = node.meta.created.value_or(kInstantMin);
+  record.is_spot = std::ranges::any_of(kSpotLabels, [&](const SpotLabel& one) {
+    const auto at = node.meta.labels.find(one.key);
+    return at != node.meta.labels.end() && at->second == one.value;
+  });
 
   for (const std::string_view key :
        {"hami.io/node-nvidia-register", "volcano.sh/node-vgpu-register"}) {

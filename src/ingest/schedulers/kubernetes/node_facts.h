@@ -2,8 +2,8 @@
 // keeps the node out of use.
 //
 // Labels: node.kubernetes.io/instance-type and topology.kubernetes.io/region (and their beta
-// names); the pool as EKS, GKE, AKS, Karpenter, OKE and Run:ai name it; GPUs as in
-// core/gpu/node_sharing.h.
+// names); the pool as EKS, GKE, AKS, Karpenter, OKE and Run:ai name it; whether it is a spot node,
+// as Karpenter, EKS, GKE, AKS and OKE say it; GPUs as in core/gpu/node_sharing.h.
 #pragma once
 
 #include <optional>
@@ -36,6 +36,8 @@ struct NodeRecord {
   NodeSharing sharing;
   std::string problem;    // why its GPUs are not understood; empty: they are
   std::vector<Gpu> gpus;  // that HAMi or Volcano registered, by uuid
+
+  bool is_spot = false;  // the cloud may take it back, as its labels say
 
   // Why its free capacity can't be used; empty: it can.
   std::string out_of_use;

@@ -59,6 +59,13 @@ struct PodClaim {
   bool operator==(const PodClaim&) const = default;
 };
 
+// A container that the kernel killed since it used more memory than its limit: "OOMKilled".
+struct KilledContainer {
+  std::string name;
+  std::optional<Instant> at;  // nothing: not stated
+  bool operator==(const KilledContainer&) const = default;
+};
+
 struct Pod {
   Meta meta;
   std::string node;  // empty: not scheduled
@@ -70,10 +77,11 @@ struct Pod {
   KubernetesResources requests;  // of the pod as a whole (spec.resources); empty: not stated
   KubernetesResources overhead;
   std::vector<PodClaim> claims;
-  std::optional<Instant> scheduled;   // condition PodScheduled is true since
-  std::optional<Instant> started;     // status.startTime
-  std::optional<Instant> changed;     // the last transition of any condition
-  std::optional<Instant> terminated;  // when the last of its containers terminated
+  std::optional<Instant> scheduled;     // condition PodScheduled is true since
+  std::optional<Instant> started;       // status.startTime
+  std::optional<Instant> changed;       // the last transition of any condition
+  std::optional<Instant> terminated;    // when the last of its containers terminated
+  std::vector<KilledContainer> killed;  // those whose last end was "OOMKilled"
   bool operator==(const Pod&) const = default;
 };
 

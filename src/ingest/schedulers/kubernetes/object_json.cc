@@ -245,6 +245,21 @@ std::optional<Instant> all_terminated(Fields& fields, element json, std::size_t 
   return ended == containers && ended > 0 ? last : std::nullopt;
 }
 
+// Containers that end now or ended before they were started again.
+std::vector<KilledContainer> killed_containers(Fields& fields, element json) {
+  std::vector<KilledContainer> killed;
+  for (const std::string_view list : {"containerStatuses", "initContainerStatuses"}) {
+    fields.each(json, {"status", list}, [&](element status) {
+      for (const std::string_view state : {"state", "lastState"}) {
+        if (fields.text(status, {state, "terminated", "reason"}) != "OOMKilled") continue;
+        killed.push_back({.name = fields.text(status, {"name"}),
+                          .at = fields.time(status, {state, "terminated", "finishedAt"})});
+      }
+    });
+  }
+  return killed;
+}
+
 std::vector<PodClaim> read_claims(Fields& fields, element json) {
   std::vector<PodClaim> claims;
   fields.each(json, {"spec", "resourceClaims"}, [&](element claim) {
@@ -288,6 +303,7 @@ Pod read_pod(Fields& fields, element json, Meta meta) {
     }
   });
   pod.terminated = all_terminated(fields, json, pod.containers.size());
+  pod.killed = killed_containers(fields, json);
   return pod;
 }
 

@@ -33,6 +33,10 @@ enum class StateMetric : std::uint8_t {
   kInitContainer,
   kRequest,
   kInitRequest,
+  kKilled,      // the container has ended so
+  kLastKilled,  // it ended so before it was started again
+  kLastEnd,
+  kStarted,
   kNodeInfo,
   kNodeCreated,
   kNodeLabels,
@@ -76,6 +80,12 @@ constexpr KnownMetric kKnown[] = {
     {"kube_pod_init_container_info", StateMetric::kInitContainer, TrackedType::kPod},
     {"kube_pod_container_resource_requests", StateMetric::kRequest, TrackedType::kPod},
     {"kube_pod_init_container_resource_requests", StateMetric::kInitRequest, TrackedType::kPod},
+    {"kube_pod_container_status_terminated_reason", StateMetric::kKilled, TrackedType::kPod},
+    {"kube_pod_container_status_last_terminated_reason", StateMetric::kLastKilled,
+     TrackedType::kPod},
+    {"kube_pod_container_status_last_terminated_timestamp", StateMetric::kLastEnd,
+     TrackedType::kPod},
+    {"kube_pod_container_state_started", StateMetric::kStarted, TrackedType::kPod},
     {"kube_node_info", StateMetric::kNodeInfo, TrackedType::kNode},
     {"kube_node_created", StateMetric::kNodeCreated, TrackedType::kNode},
     {"kube_node_labels", StateMetric::kNodeLabels, TrackedType::kNode},
@@ -293,6 +303,7 @@ Pod StateMetrics::SeriesTable::make_pod(const TrackedObject& object,
   pod.meta = make_meta(object, "Pod");
   std::optional<Instant> over;  // since it has the phase of a pod that is over
   std::optional<Instant> completed;
+  std::map<std::string, Instant> killed, killed_before, last_ends, started;
   for (const Series* one : current_series(object, silence_ms)) {
     switch (one->metric) {
       case StateMetric::kPodInfo:
@@ -364,9 +375,30 @@ Pod StateMetrics::SeriesTable::make_pod(const TrackedObject& object,
         }
         break;
       }
+      case StateMetric::kKilled:
+        if (one->number == 1) killed[one->name] = from_unix_ms(one->changed_ms);
+        break;
+      case StateMetric::kLastKilled:
+        if (one->number == 1) killed_before[one->name] = from_unix_ms(one->changed_ms);
+        break;
+      case StateMetric::kLastEnd:
+      case StateMetric::kStarted:
+        if (const auto at = to_instant(one->number)) {
+          (one->metric == StateMetric::kStarted ? started : last_ends)[one->name] = *at;
+        }
+        break;
       default:
         break;
     }
+  }
+  for (const auto& [name, seen] : killed) pod.killed.push_back({name, completed.value_or(seen)});
+  // Versions before 2.10 don't say when: shortly before it was started again.
+  for (const auto& [name, seen] : killed_before) {
+    const auto end = last_ends.find(name), again = started.find(name);
+    const Instant at = end != last_ends.end()   ? end->second
+                       : again != started.end() ? again->second
+                                                : seen;
+    pod.killed.push_back({name, at});
   }
   const bool is_over = pod.phase == "Succeeded" || pod.phase == "Failed";
   if (is_over) pod.terminated = completed ? completed : over;
@@ -513,6 +545,15 @@ std::uint64_t StateMetrics::declare(const telemetry::StateSeries& series) {
     case StateMetric::kInitRequest:
       made.name = labels.get("container");
       made.value = original_resource(labels.get("resource"));
+      break;
+    case StateMetric::kKilled:
+    case StateMetric::kLastKilled:
+      if (labels.get("reason") != "OOMKilled") return 0;
+      made.name = labels.get("container");
+      break;
+    case StateMetric::kLastEnd:
+    case StateMetric::kStarted:
+      made.name = labels.get("container");
       break;
     case StateMetric::kNodeInfo:
       made.value = labels.get("provider_id");

@@ -3,7 +3,9 @@
 // It is for clusters whose API pennyweight may not read, and for the past. Pods come from
 // kube_pod_info, _status_phase, _start_time, _status_scheduled_time, _completion_time, _labels,
 // _annotations, _owner, _service_account, _deletion_timestamp, _overhead_*,
-// kube_pod_container_info, kube_pod_(init_)container_resource_requests and _limits; nodes from
+// kube_pod_container_info, kube_pod_(init_)container_resource_requests and _limits,
+// kube_pod_container_status_(last_)terminated_reason, _last_terminated_timestamp and
+// kube_pod_container_state_started; nodes from
 // kube_node_*; namespaces, Jobs, ReplicaSets, Deployments … from kube_namespace_labels,
 // kube_job_owner, kube_replicaset_owner. Sidecars are recognised by the label restart_policy of
 // newer versions.

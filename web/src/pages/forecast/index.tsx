@@ -4,6 +4,7 @@ import { address } from "../../api/client";
 import { useQuery } from "../../api/hooks";
 import type { ApiTable as Data, Dimension, List, Row, Tables } from "../../api/types";
 import { href, setQuery, useRoute } from "../../app/router";
+import { useSession } from "../../app/session";
 import { Chart } from "../../charts/chart";
 import { ApiTable } from "../../components/api_table";
 import { Card, PageHead } from "../../components/card";
@@ -76,8 +77,27 @@ function Months({ tables, by, onOwner }: { tables: Tables["tables"]; by: string;
   );
 }
 
+// When GPUs run out. It is of the whole fleet, so users with a scope don't see it.
+function Capacity() {
+  const capacity = useQuery<Tables>("/capacity");
+  return (
+    <Loaded query={capacity}>
+      {({ tables }) => (
+        <>
+          {tables.filter((table) => table.rows.length > 0).map((table) => (
+            <Card key={table.title} title={table.title === "Capacity" ? "When GPUs run out" : table.title} flush>
+              <ApiTable table={table} caption={table.title} dense hide={["nodes"]} titles={{ low_80: "80 % from", high_80: "to" }} />
+            </Card>
+          ))}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
 export default function ForecastPage() {
   const { query } = useRoute();
+  const { may, user } = useSession();
   const dimensions = useQuery<List<Dimension>>("/dimensions");
   const names = (dimensions.data?.data ?? []).filter((one) => one.kind === "policy").map((one) => one.name);
   const by = query.get("by") ?? OWNERS.find((name) => names.includes(name)) ?? names[0] ?? "cluster";
@@ -134,6 +154,7 @@ export default function ForecastPage() {
         }}
       </Loaded>
       <Loaded query={months}>{({ tables }) => <Months tables={tables} by={by} onOwner={choose} />}</Loaded>
+      {may("read_rules") && (user?.scope ?? []).length === 0 && filters.length === 0 && <Capacity />}
     </div>
   );
 }
