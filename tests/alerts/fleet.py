@@ -18,6 +18,8 @@ WRONG = {
 # How much of its GPU the pod of each workload uses while something is wrong.
 USES = {"idle-0": (0, "gpu_idle"), "low-0": (5, "low_utilisation"), "high-0": (99, "high_utilisation"),
         "serving-0": (0, "inference_idle")}
+# So long requests are answered in time: more than a window of ten seconds, and what is usual before it.
+USUAL_S = 25
 # Nobody knows what node k1 costs; k2 has a list price.
 NODES = {"k1": list(USES), "k2": ["calm-0"]}
 
@@ -34,7 +36,7 @@ class Fleet:
         self.ended = None  # when the pods of k1 ended
         self.checkpoints = 0
         self.answered = self.slow = 0  # requests
-        self.killed_at = None  # when a container was killed for lack of memory
+        self.killed_at = None  # when a container was killed for lack of memory, the last time
         self.is_far_silent = True  # another cluster, of one GPU
         self.is_new = False  # `serve` takes pods for known when kube-state-metrics has told of them for half a minute
         threading.Thread(target=self.send, daemon=True).start()
@@ -86,15 +88,18 @@ class Fleet:
                     use = USES[pod][0] if self.wrong and pod in USES else 50
                     held = {} if is_over else {"namespace": of["namespace"], "pod": pod, "container": "main"}
                     gpu(100 + 10 * number + index, node, index, {**WELL, "util": use}, **held)
-        # A server of ten requests a second, which answers within a second while all is well.
-        self.answered += 10
-        if self.wrong:
-            self.slow += 10
+        # A server of forty requests a second, which answers within a second while all is well. Before it becomes slow it
+        # has answered so many that what is usual is known.
+        self.answered += 40
+        if self.wrong and self.answered > 40 * USUAL_S:
+            self.slow += 40
         for bound, count in (("0.5", 0), ("1", self.answered - self.slow), ("5", self.answered - self.slow),
                              ("60", self.answered), ("+Inf", self.answered)):
             one("vllm:e2e_request_latency_seconds_bucket", count, namespace="ml", pod="calm-0", container="main",
                 model_name="llama", le=bound)
-        # One pod ran out of memory once, and was started again.
+        # One pod runs out of memory again and again, and is started again.
+        if self.wrong:
+            self.killed_at = time.time()
         if self.killed_at is not None:
             of = {"namespace": "ml", "pod": "calm-0", "uid": "uid-calm-0", "container": "main"}
             state("kube_pod_container_status_last_terminated_reason", reason="OOMKilled", **of)

@@ -75,7 +75,6 @@ alerts:
         expect(not outlets.rules("firing") - early,
                f"a fleet that is well raises no alert: {[body['summary'] for body in outlets.hooks]}")
         fleet.wrong = fleet.has_pods = True
-        fleet.killed_at = time.time()
         set_budget("small", "0.001")
         set_budget("half", "1000000")
         kill((KILLS + 1) // 2)
