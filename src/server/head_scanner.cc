@@ -186,6 +186,11 @@ std::optional<HeadProblem> HeadScanner::end_line(std::string_view received, std:
   if (lines_ > 1) return std::nullopt;
   const auto request = split_request_line(received.substr(0, line_end));
   if (!request) return HeadProblem{400, "The request line is malformed."};
+  // RFC 9113, section 3.4: PRI begins a connection of HTTP/2, whatever version stands behind it. A
+  // recipient that speaks HTTP/2 may leave HTTP/1 here, so nothing that follows is read as HTTP/1.
+  if (request->method == "PRI") {
+    return HeadProblem{505, "PRI begins HTTP/2; this server speaks HTTP/1.1 and HTTP/1.0."};
+  }
   if (request->version == kVersion10 || request->version == kVersion11) return std::nullopt;
   if (request->version.starts_with("HTTP/")) {
     return HeadProblem{505, "This server speaks HTTP/1.1 and HTTP/1.0."};

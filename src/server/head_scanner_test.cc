@@ -74,6 +74,8 @@ TEST(HeadScanner, RefusesWhatRecipientsReadDifferently) {
       {"GET / http/1.1\r\nHost: x\r\n\r\n", 400},
       {"GET / HTTP/1.10\r\nHost: x\r\n\r\n", 505},
       {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
+      {"PRI / HTTP/1.0\r\n\r\n", 505},
+      {"PRI * HTTP/1.1\r\nHost: x\r\n\r\n", 505},
       {"G@T / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
       // Names and values.
       {"GET / HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\n", 400},
