@@ -30,10 +30,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr int kBacklog = 1024;
+// What the kernel holds until it is accepted: beyond it a client's first packet is dropped, and the
+// next one comes a second later. The kernel lowers it to net.core.somaxconn, 4,096 by default.
+constexpr int kBacklog = 4096;
 constexpr milliseconds kSweepEvery{50};
 // Connections accepted before those that are there have their turn.
-constexpr int kAcceptedAtOnce = 64;
+constexpr int kAcceptedAtOnce = 256;
 // How long to wait before accepting again when the process has no file descriptors left.
 constexpr milliseconds kAcceptPause{20};
 // File descriptors for everything but connections: the ledger, journals, scrapes.

@@ -31,6 +31,9 @@ struct ConnectionLimits {
   // Of IPv6: per /64. Beyond it dawdlers make room; requests that wait for workers may be as many
   // again.
   std::size_t connections_per_address_max = 512;
+  // TLS handshakes that have begun and are not complete, each of which takes some 65 KB. Beyond it
+  // the oldest makes room.
+  std::size_t handshakes_max = 512;
   std::chrono::milliseconds handshake_max{10'000};
   std::chrono::milliseconds head_max{10'000};  // from its first byte to its last
   std::chrono::milliseconds idle_max{30'000};  // between requests
@@ -56,12 +59,14 @@ enum class ConnectionEnd {
   kHeadTooLong,
   kAddressLimit,
   kTotalLimit,
+  kHandshakeLimit,
   kBodyMemory,
   kAnswerMemory,
 };
-inline constexpr std::array<std::string_view, 10> kConnectionEndNames = {
-    "slow_handshake", "slow_head",     "slow_body",   "slow_reader", "malformed",
-    "head_too_long",  "address_limit", "total_limit", "body_memory", "answer_memory"};
+inline constexpr std::array<std::string_view, 11> kConnectionEndNames = {
+    "slow_handshake",  "slow_head",     "slow_body",     "slow_reader",
+    "malformed",       "head_too_long", "address_limit", "total_limit",
+    "handshake_limit", "body_memory",   "answer_memory"};
 
 struct ConnectionCounts {
   std::uint64_t open = 0;                                            // connections now

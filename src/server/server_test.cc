@@ -895,6 +895,30 @@ TEST(Tls, CarriesLargeBodiesBothWaysAndStreams) {
   EXPECT_THAT(first, HasSubstr("data: 1"));
 }
 
+TEST(Tls, TheOldestHandshakeMakesRoomForOthers) {
+  const Certificate certificate;
+  Settings settings;
+  settings.cert_file = certificate.cert_path();
+  settings.key_file = certificate.key_path();
+  settings.connections.handshakes_max = 3;
+  const auto server = started(settings, echo());
+  std::vector<std::unique_ptr<RawClient>> beginners;
+  for (int i = 0; i < 3; ++i) {
+    beginners.push_back(std::make_unique<RawClient>(server->port()));
+    beginners.back()->send("\x16\x03");  // the first bytes of a handshake
+  }
+  std::this_thread::sleep_for(milliseconds(60));
+  httplib::SSLClient client("127.0.0.1", server->port());
+  client.enable_server_certificate_verification(false);
+  EXPECT_EQ(client.Get("/health")->body, "ok");
+  EXPECT_EQ(beginners.front()->read_all(), "");
+  // One that is complete takes no place among them.
+  EXPECT_EQ(client.Get("/health")->body, "ok");
+  EXPECT_EQ(
+      server->connection_counts().ended[static_cast<std::size_t>(ConnectionEnd::kHandshakeLimit)],
+      1u);
+}
+
 TEST(Tls, TakesARenewedCertificateWithoutARestart) {
   const Certificate first, second;
   const auto opened = TlsCertificate::open({first.cert_path(), first.key_path()});

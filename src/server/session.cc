@@ -147,6 +147,7 @@ void Session::close_because(ConnectionEnd end) {
 void Session::close() {
   if (phase_ == Phase::kClosed) return;
   leave_groups();
+  leave_handshakes();
   phase_ = Phase::kClosed;
   if (pipe_) pipe_->cut();
   pipe_.reset();
@@ -285,9 +286,25 @@ Session::Step Session::step() {
 }
 
 Session::Step Session::step_handshake() {
+  if (!in_handshakes_) begin_handshake();
   const SocketState state = stream_->handshake();
-  if (state == SocketState::kDone) enter(Phase::kIdle);
+  if (state == SocketState::kDone) {
+    leave_handshakes();
+    enter(Phase::kIdle);
+  }
   return wait_after(state);
+}
+
+void Session::begin_handshake() {
+  if (loop_.handshakes.size() >= loop_.limits.handshakes_max) {
+    loop_.handshakes.front()->close_because(ConnectionEnd::kHandshakeLimit);
+  }
+  in_handshakes_ = loop_.handshakes.insert(loop_.handshakes.end(), this);
+}
+
+void Session::leave_handshakes() {
+  if (in_handshakes_) loop_.handshakes.erase(*in_handshakes_);
+  in_handshakes_.reset();
 }
 
 Session::Step Session::step_head() {

@@ -47,6 +47,7 @@ struct ConnectionLoopShared {
   std::map<Session*, std::shared_ptr<Session>> sessions;
   SessionGroup all;
   std::map<std::string, SessionGroup> addresses;
+  SessionList handshakes;  // that have begun, the oldest first
   std::array<char, 64u << 10> scratch{};
   bool is_stopping = false;
   std::uint64_t unsent_bytes = 0;  // of answers
@@ -122,6 +123,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void enter(Phase phase);
   void leave_groups();
+  void begin_handshake();
+  void leave_handshakes();
   void begin_request(std::size_t head_bytes);
   void refuse(const HeadProblem& problem);
   void send(WireAnswer answer, bool is_stream);
@@ -139,6 +142,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Time phase_begin_, listed_since_;
   SessionList::iterator in_all_, in_address_;  // while listed_ says so
   SessionList SessionGroup::* listed_ = nullptr;
+  std::optional<SessionList::iterator> in_handshakes_;  // of the loop
   bool is_waiting_to_read_ = false, is_waiting_to_write_ = false;
   bool is_pumping_ = false;
 

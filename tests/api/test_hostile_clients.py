@@ -1,31 +1,47 @@
 """Strangers who are slow, greedy or endless: the server's memory stays where it was, and /healthz
-answers somebody else on a new connection all the while.
+answers somebody else on a new connection all the while. First one kind of stranger after another,
+then all at once.
 
-HOSTILE_SECONDS says how long each attack lasts, HOSTILE_CONNECTIONS how many connections it has. ctest
-runs a short one; a release is measured with
+HOSTILE_SECONDS says how long each attack lasts, HOSTILE_TOGETHER how long all at once do,
+HOSTILE_CONNECTIONS how many connections each has. ctest runs a short one; a release is measured with
 
-    HOSTILE_SECONDS=60 HOSTILE_CONNECTIONS=1000 HOSTILE_HEALTH_MS=50 python3 tests/api/test_hostile_clients.py PROGRAM . /tmp/cache
+    HOSTILE_SECONDS=60 HOSTILE_TOGETHER=600 HOSTILE_CONNECTIONS=1000 HOSTILE_HEALTH_MS=50 \\
+        python3 tests/api/test_hostile_clients.py PROGRAM . /tmp/cache
+
+and with HOSTILE_SECONDS=0 all at once alone. On a machine with other work the answers of /healthz wait
+for a processor too; how long those of a bare listener take at the same time is printed beside them.
+Where strangers and server share a machine, `nice -n -10` before the command and HOSTILE_STRANGERS_NICE=10
+give the server the place that it has on a machine of its own.
 """
-import gzip
+import contextlib
+import json
 import os
 import pathlib
 import resource
-import selectors
+import shutil
 import socket
 import ssl
-import statistics
 import subprocess
+import sys
 import threading
 import time
 
-from serving import BINARY, CONFIG, Server, expect, free_port, guarded
+from attackers import ENDLESS, SLOW_HEAD, Crowd, crowds, endless
+from serving import BINARY, CONFIG, Server, expect, free_port, guarded, ledger_copy
 
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", "1.5"))
+TOGETHER_S = float(os.environ.get("HOSTILE_TOGETHER", "4"))
+STRANGERS_NICE = os.environ.get("HOSTILE_STRANGERS_NICE", "0")
 CONNECTIONS = int(os.environ.get("HOSTILE_CONNECTIONS", "600"))
 # The machine of the tests has other work, and the strangers run on it too; what is measured for a
 # release is held to 50 ms.
 HEALTH_P99_MS = float(os.environ.get("HOSTILE_HEALTH_MS", "2000"))
 MORE_MB = 100
+PLAIN_CROWDS = ("slow heads", "one-byte heads", "slow bodies", "slow readers", "silent connections",
+                "gzip bombs")
+TLS_CROWDS = ("one-byte handshakes", "handshakes but for a byte",
+              "handshakes without the client's half", "silence after a handshake")
+COUNTS = {"silent connections": CONNECTIONS * 10, "gzip bombs": 60}
 
 
 def memory_mb(process):
@@ -73,88 +89,13 @@ class Health:
 
     def __enter__(self):
         self.base_mb = memory_mb(self.process)
+        self.begun = time.monotonic()
         self.thread.start()
         return self
 
     def __exit__(self, *ignored):
         self.over.set()
         self.thread.join()
-
-
-class Crowd:
-    """Connections that each send a beginning, then a drop now and then, and read nothing."""
-
-    def __init__(self, port, count, first, drop=None, every_s=0.5, receive_bytes=None):
-        self.port, self.first, self.drop, self.every_s = port, first, drop, every_s
-        self.receive_bytes = receive_bytes
-        self.count = count
-        self.sockets = []
-        self.dropped = 0  # connections that the server ended, or did not take
-
-    def connect(self):
-        one = socket.socket()
-        if self.receive_bytes:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_bytes)
-        one.settimeout(5)
-        try:
-            one.connect(("127.0.0.1", self.port))
-            one.sendall(self.first)
-            one.setblocking(False)
-            self.sockets.append(one)
-        except OSError:
-            self.dropped += 1
-            one.close()
-
-    def run(self, seconds):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            while len(self.sockets) < self.count and time.monotonic() < deadline:
-                self.connect()
-            time.sleep(self.every_s)
-            if self.drop is not None:
-                self.sockets = [one for one in self.sockets if self.send_drop(one)]
-        for one in self.sockets:
-            one.close()
-
-    def send_drop(self, one):
-        try:
-            one.send(self.drop)
-            return True
-        except BlockingIOError:
-            return True
-        except OSError:
-            self.dropped += 1
-            one.close()
-            return False
-
-
-def endless(port, seconds, first, piece, connections=4):
-    """Connections that send as fast as they can, and begin anew when they are ended."""
-    deadline = time.monotonic() + seconds
-    sent = 0
-    selector = selectors.DefaultSelector()
-
-    def connect():
-        one = socket.create_connection(("127.0.0.1", port), timeout=5)
-        one.sendall(first)
-        one.setblocking(False)
-        selector.register(one, selectors.EVENT_WRITE)
-
-    for _ in range(connections):
-        connect()
-    while time.monotonic() < deadline:
-        for key, _ in selector.select(0.1):
-            try:
-                sent += key.fileobj.send(piece)
-            except BlockingIOError:
-                pass
-            except OSError:
-                selector.unregister(key.fileobj)
-                key.fileobj.close()
-                connect()
-    for key in list(selector.get_map().values()):
-        key.fileobj.close()
-    return sent
 
 
 def largest_asset(server):
@@ -164,14 +105,31 @@ def largest_asset(server):
     return max(sizes, key=sizes.get)
 
 
+class Bare:
+    """A listener that does nothing but answer: what it takes is the machine's time, not the server's."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            with self.socket.accept()[0] as one:
+                one.recv(4096)
+                one.sendall(b"HTTP/1.1 200 OK\r\n\r\nok\n")
+
+
+def percentile(times, part):
+    return sorted(times)[int(len(times) * part)] if times else float("inf")
+
+
 def judge(name, health, detail=""):
-    times = sorted(health.times_ms)
-    p99 = times[int(len(times) * 0.99)] if times else float("inf")
-    p50 = statistics.median(times) if times else float("inf")
+    p50, p99 = percentile(health.times_ms, 0.5), percentile(health.times_ms, 0.99)
     more = health.most_mb - health.base_mb
-    print(f"{name}: {len(times)} answers of /healthz, {p50:.1f} ms median, {p99:.1f} ms p99; "
+    print(f"{name}: {len(health.times_ms)} answers of /healthz, {p50:.1f} ms median, {p99:.1f} ms p99; "
           f"memory {health.base_mb:.0f} MB, at most {more:+.0f} MB {detail}", flush=True)
-    expect(times and not health.failures,
+    expect(health.times_ms and not health.failures,
            f"{name}: /healthz did not answer {len(health.failures)} times: {health.failures[:2]}")
     expect(p99 <= HEALTH_P99_MS, f"{name}: /healthz took {p99:.0f} ms (p99)")
     expect(more <= MORE_MB, f"{name}: {more:.0f} MB more")
@@ -179,48 +137,22 @@ def judge(name, health, detail=""):
 
 def attack_plain(server):
     port = server.port
-    slow_head = b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: "
-    slow_body = (b"POST /api/v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                 b"Content-Length: 60000\r\n\r\n{")
-    asset = largest_asset(server)
-    reader = f"GET /assets/{asset} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 20
-    crowds = {
-        "slow heads": {"first": slow_head, "drop": b"a"},
-        "one-byte heads": {"first": b"G"},
-        "slow bodies": {"first": slow_body, "drop": b" "},
-        "slow readers": {"first": reader, "receive_bytes": 4096},
-        "silent connections": {"first": b"", "count": CONNECTIONS * 10},
-    }
-    for name, how in crowds.items():
-        crowd = Crowd(port, **({"count": CONNECTIONS} | how))
+    target = f"/assets/{largest_asset(server)}"
+    for name in PLAIN_CROWDS:
+        crowd = Crowd(port, COUNTS.get(name, CONNECTIONS), **crowds(target)[name])
         with Health(port, server.process) as health:
             crowd.run(SECONDS)
         judge(name, health, f"({crowd.dropped} connections were ended)")
-    chunked = (b"POST /api/v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-               b"Transfer-Encoding: chunked\r\n\r\n")
-    streams = {
-        "endless header lines": (b"GET / HTTP/1.1\r\nHost: x\r\n", b"A: b\r\n" * 10_000),
-        "an endless header line": (b"GET / HTTP/1.1\r\nHost: x\r\nA: ", b"a" * 60_000),
-        "an endless request line": (b"GET /", b"a" * 60_000),
-        "endless chunk extensions": (chunked + b"5;", b"a" * 60_000),
-        "endless tiny chunks": (chunked, b"1;a=b\r\n \r\n" * 6_000),
-        "endless trailers": (chunked + b"0\r\n", b"A: b\r\n" * 10_000),
-        "requests without an end": (b"", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 1000),
-    }
-    for name, (first, piece) in streams.items():
+    for name, (first, piece) in ENDLESS.items():
         with Health(port, server.process) as health:
             sent = endless(port, SECONDS, first, piece)
         judge(name, health, f"({sent / 1e6:.0f} MB sent)")
-    bomb = gzip.compress(b"{" + b" " * 32_000_000)
-    assert len(bomb) < 40_000
-    head = (f"POST /api/v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            f"Content-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n").encode()
-    with Health(port, server.process) as health:
-        Crowd(port, 60, head + bomb).run(SECONDS)
-    judge("gzip bombs", health)
 
 
-def attack_tls(folder):
+@contextlib.contextmanager
+def tls_server():
+    """`serve` with TLS on a ledger of its own, its port, and a context for who asks it."""
+    folder = ledger_copy()
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj",
                     "/CN=localhost", "-keyout", "key.pem", "-out", "cert.pem"],
@@ -239,27 +171,67 @@ def attack_tls(folder):
             time.sleep(0.05)
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        hello = client_hello()
-        for name, first in {"one-byte handshakes": hello[:1], "handshakes but for a byte": hello[:-1],
-                            "handshakes without the client's half": hello}.items():
-            with Health(port, process, context) as health:
-                crowd = Crowd(port, CONNECTIONS, first)
-                crowd.run(SECONDS)
-            judge(name, health, f"({crowd.dropped} connections were ended)")
-        check_suites(port)
+        settle(process)
+        yield process, port, context
     finally:
         process.terminate()
         process.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def client_hello():
-    context = ssl.create_default_context()
-    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+def settle(process):
+    """Waits until the server has done what it does after its start."""
+    before, deadline = 0.0, time.monotonic() + 20
+    while (now := memory_mb(process)) > before + 1 and time.monotonic() < deadline:
+        before = now
+        time.sleep(1.5)
+
+
+def attack_tls(process, port, context):
+    for name in TLS_CROWDS:
+        with Health(port, process, context) as health:
+            crowd = Crowd(port, CONNECTIONS, **crowds("/")[name])
+            crowd.run(SECONDS)
+        judge(name, health, f"({crowd.dropped} connections were ended)")
+
+
+def processor_s(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def attack_together(server, tls_process, tls_port, context):
+    """Every kind at once, each from a process and addresses of its own."""
+    target = f"/assets/{largest_asset(server)}"
+    wanted = [(name, server.port) for name in (*PLAIN_CROWDS, *ENDLESS)]
+    wanted += [(name, tls_port) for name in (*TLS_CROWDS, "silent connections")]
+    bare = Bare()
+    begun_s = processor_s(server.process), processor_s(tls_process)
+    strangers = [subprocess.Popen(
+        ["nice", "-n", STRANGERS_NICE, sys.executable, pathlib.Path(__file__).with_name("attackers.py"), name, str(port),
+         str(TOGETHER_S), str(4 if name in ENDLESS else COUNTS.get(name, CONNECTIONS)), target],
+        stdout=subprocess.PIPE, text=True) for name, port in wanted]
     try:
-        context.wrap_bio(incoming, outgoing, server_hostname="localhost").do_handshake()
-    except ssl.SSLWantReadError:
-        pass
-    return outgoing.read()
+        with Health(bare.port, server.process) as machine, \
+                Health(server.port, server.process) as plain, \
+                Health(tls_port, tls_process, context) as tls:
+            said = [stranger.communicate(timeout=TOGETHER_S + 120)[0] for stranger in strangers]
+    finally:
+        for stranger in strangers:
+            stranger.kill()
+    took = time.monotonic() - plain.begun
+    for stranger, words in zip(strangers, said):
+        print("  ", words.strip())
+        expect(stranger.returncode == 0, f"a stranger ended with {stranger.returncode}: {words}")
+    strangers_s = sum(json.loads(words)["processor_s"] for words in said if words)
+    load = os.getloadavg()[0]
+    print(f"all at once for {took:.0f} s: the strangers took {strangers_s:.0f} s of processor time, "
+          f"the servers {processor_s(server.process) - begun_s[0]:.0f} and "
+          f"{processor_s(tls_process) - begun_s[1]:.0f} s, the machine's load is {load:.1f}; "
+          f"a bare listener took {percentile(machine.times_ms, 0.5):.1f} ms (median), "
+          f"{percentile(machine.times_ms, 0.99):.1f} ms (p99)")
+    judge("all at once", plain)
+    judge("all at once, TLS", tls)
 
 
 def check_suites(port):
@@ -314,15 +286,20 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (files[1], files[1]))
     server = Server(CONFIG.replace("trust_loopback: false,", "hosts: [gpu.example.com],"))
     check_trust(server)
-    attack_plain(server)
+    settle(server.process)
+    if SECONDS > 0:
+        attack_plain(server)
+    with tls_server() as (process, port, context):
+        if SECONDS > 0:
+            attack_tls(process, port, context)
+        attack_together(server, process, port, context)
+        check_suites(port)
     begun = time.monotonic()
-    crowd = Crowd(server.port, 300, b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: ")
+    crowd = Crowd(server.port, 300, SLOW_HEAD)
     crowd.run(0.5)
-    folder = server.folder
     server.stop()
     took = time.monotonic() - begun
     expect(took < 10, f"SIGTERM takes {took:.1f} s")
-    attack_tls(folder)
 
 
 guarded(main, "hostile_clients")
