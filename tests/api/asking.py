@@ -379,6 +379,7 @@ ASKING = Requests({
     ("DELETE", "/api/v1/session/totp"): remove_totp,
     ("GET", "/api/v1/session/openid/callback"): plain("/api/v1/session/openid/callback",
                                                       code="x", state="y"),
+    ("POST", "/api/v1/session/openid/logout"): posted("/api/v1/session/openid/logout"),
     ("POST", "/api/v1/users"): add_user,
     ("GET", "/api/v1/users/{name}"): one_user,
     ("PATCH", "/api/v1/users/{name}"): change_user,

@@ -1,7 +1,9 @@
 // A certified OpenID Connect provider (npm's oidc-provider) on loopback, for tests: it believes
 // every name that is typed, and answers with the claims in PEOPLE.
 //
-//   node tests/api/openid_provider.mjs --redirect URL [--redirect URL…] [--alg RS256|ES256]
+//   node tests/api/openid_provider.mjs --redirect URL [--redirect URL…] [--alg RS256|ES256] [--logout URL]
+//
+// With --logout, it sends a logout token there when somebody signs out at /session/end.
 //
 // Prints one line of JSON, {"issuer": …}, once it answers; ends when its standard input does.
 // Clients: "public" (PKCE alone) and "secret" (client_secret_basic, with a secret that has to be
@@ -16,6 +18,7 @@ const { values: options } = parseArgs({
   options: {
     redirect: { type: "string", multiple: true },
     alg: { type: "string", default: "RS256" },
+    logout: { type: "string" },
   },
 });
 
@@ -40,6 +43,7 @@ const common = {
   response_types: ["code"],
   id_token_signed_response_alg: options.alg,
   scope: "openid profile email groups",
+  ...(options.logout ? { backchannel_logout_uri: options.logout } : {}),
 };
 
 const server = createServer();
@@ -60,6 +64,7 @@ server.listen(0, "127.0.0.1", () => {
       email: ["email", "email_verified"],
       groups: ["groups"],
     },
+    features: { backchannelLogout: { enabled: true } },
     pkce: { required: () => true, methods: ["S256"] },
     async findAccount(context, id) {
       const about = PEOPLE[id];
@@ -67,7 +72,9 @@ server.listen(0, "127.0.0.1", () => {
       return {
         accountId: id,
         async claims() {
-          return { sub: `subject-of-${id}`, preferred_username: id, email_verified: true, ...about };
+          // Its logout tokens name the account, whatever the claims say.
+          const sub = options.logout ? id : `subject-of-${id}`;
+          return { sub, preferred_username: id, email_verified: true, ...about };
         },
       };
     },

@@ -163,7 +163,9 @@ class Server:
     """`pennyweight serve` on a copy of the ledger."""
     running = []
 
-    def __init__(self, config=CONFIG):
+    def __init__(self, config=CONFIG, port=None):
+        """On a port that is free, or on the one that is given."""
+        self.wanted_port = port
         self.folder = ledger_copy()
         (self.folder / "pennyweight.yaml").write_text(config)
         self.log = self.folder / "serve.log"
@@ -176,8 +178,8 @@ class Server:
         with open(self.log, "ab") as log:
             self.begun = log.tell()
             self.process = subprocess.Popen(
-                [BINARY, "serve", "--listen", f"127.0.0.1:{free_port()}"], cwd=self.folder,
-                stdout=log, stderr=subprocess.STDOUT)
+                [BINARY, "serve", "--listen", f"127.0.0.1:{self.wanted_port or free_port()}"],
+                cwd=self.folder, stdout=log, stderr=subprocess.STDOUT)
         Server.running.append(self)
         deadline = time.monotonic() + ANSWER_S
         while time.monotonic() < deadline and self.process.poll() is None:

@@ -18,7 +18,8 @@ Line = collections.namedtuple("Line", "operation needs scoped by allowed")
 Who = collections.namedtuple("Who", "kind role scoped")
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 # Answers to valid requests that are neither 2xx nor a refusal, since something is not configured.
-NOT_CONFIGURED = {("GET", "/api/v1/session/openid"), ("GET", "/api/v1/session/openid/callback")}
+NOT_CONFIGURED = {("GET", "/api/v1/session/openid"), ("GET", "/api/v1/session/openid/callback"),
+                  ("POST", "/api/v1/session/openid/logout")}
 # The test's ledger is of too few days to have unusual ones.
 NOTHING_FOUND = {("POST", "/api/v1/anomalies/verdicts")}
 # Valid requests about something that the test's ledger has for nobody's scope.

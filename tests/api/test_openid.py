@@ -9,11 +9,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
-from serving import BINARY, CONFIG, ROOT, Server, expect, guarded
+from serving import BINARY, CONFIG, ROOT, Server, expect, free_port, guarded
 
 CALLBACK = "http://127.0.0.1:1/api/v1/session/openid/callback"  # nobody listens: the test is there
 COOKIE = "pennyweight-openid"
@@ -35,10 +36,10 @@ seen = set()  # secrets that must not be in any log
 
 
 class Provider:
-    def __init__(self):
+    def __init__(self, logout):
         self.process = subprocess.Popen(
-            ["node", ROOT / "tests/api/openid_provider.mjs", "--redirect", CALLBACK], cwd=ROOT,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            ["node", ROOT / "tests/api/openid_provider.mjs", "--redirect", CALLBACK, "--logout",
+             logout], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.issuer = json.loads(self.process.stdout.readline())["issuer"]
 
     def stop(self):
@@ -51,10 +52,14 @@ class Stays(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def at_provider(url, person):
-    """What a person does at the provider. Returns the redirect target, without its origin."""
-    browser = urllib.request.build_opener(
+def new_browser():
+    return urllib.request.build_opener(
         urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()), Stays())
+
+
+def at_provider(url, person, browser=None):
+    """What a person does at the provider. Returns the redirect target, without its origin."""
+    browser = browser or new_browser()
     body = None
     for _ in range(20):
         if url.startswith(CALLBACK):
@@ -160,6 +165,39 @@ def check_refusals(server, issuer):
         expect(back.headers.get("location") == "/", f"{bad}: led to {back.headers.get('location')}")
 
 
+def check_sign_out(server, issuer):
+    """Who signs out at the provider is signed out here, and their token is suspended."""
+    browser = new_browser()
+    nina, url = begin(server)
+    nina.get(at_provider(url, "nina", browser))
+    elsewhere, _ = sign_in(server, "nina")  # the provider's other session; there is one person
+    nina.name, nina.csrf = "nina", nina.get("/api/v1/session").json()["csrf"]
+    token = server.add_token(nina)
+    expect(token.get("/api/v1/roles").status == 200, "nina's token works")
+    page = browser.open(issuer + "/session/end").read().decode()
+    form = re.search(r'action="([^"]*)"', page)[1]
+    hidden = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
+    body = urllib.parse.urlencode(hidden | {"logout": "yes"}).encode()
+    try:
+        browser.open(urllib.parse.urljoin(issuer, form), body)
+    except urllib.error.HTTPError as answer:
+        expect(answer.status in (302, 303), f"the provider signs nina out: {answer}")
+    deadline = time.monotonic() + 20
+    while nina.get("/api/v1/roles").status == 200 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for asker, who in ((nina, "nina's session"), (elsewhere, "nina's other session"),
+                       (token, "nina's token")):
+        expect(asker.get("/api/v1/roles").status == 401, f"{who} has ended")
+    again, back = sign_in(server, "nina")
+    expect(back.status == 302 and again.get("/api/v1/roles").status == 200, "nina comes back")
+    expect(token.get("/api/v1/roles").status == 200, "and so does her token")
+    forged = server.anonymous().ask(
+        "POST", "/api/v1/session/openid/logout", b"logout_token=eyJhbGciOiJub25lIn0.e30.",
+        {"Content-Type": "application/x-www-form-urlencoded"})
+    expect(forged.status == 400 and again.get("/api/v1/roles").status == 200,
+           f"a forged token signs nobody out: {forged}")
+
+
 def check_log(server, ana):
     entries = ana.get("/api/v1/audit", {"limit": 1000}).json()["data"]
     actions = {(entry["action"], entry["subject"]) for entry in entries}
@@ -175,16 +213,18 @@ def check_log(server, ana):
 
 
 def main():
-    provider = Provider()
+    port = free_port()
+    provider = Provider(f"http://127.0.0.1:{port}/api/v1/session/openid/logout")
     try:
         serve = "serve:\n  trust_loopback: false" + OPENID.format(issuer=provider.issuer,
                                                                  callback=CALLBACK)
         config = re.sub(r"^serve: .*\n", serve, CONFIG, flags=re.MULTILINE)
         expect("openid:" in config, "the configuration names the provider")
-        server = Server(config)
+        server = Server(config, port)
         (server.folder / "openid.secret").write_text(SECRET + "\n")
         ana = check_people(server)
         check_refusals(server, provider.issuer)
+        check_sign_out(server, provider.issuer)
         check_log(server, ana)
     finally:
         provider.stop()

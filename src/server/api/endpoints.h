@@ -88,6 +88,8 @@ server::Response make_recovery_codes(const Services&, const server::Request&);
 // Signing in by the OpenID provider: to it, and back.
 server::Response begin_openid(const Services&, const server::Request&);
 server::Response finish_openid(const Services&, const server::Request&);
+// The provider says that somebody has signed out there.
+server::Response sign_out_by_openid(const Services&, const server::Request&);
 
 // Workloads that a guardrail stops until they are approved.
 server::Response get_approvals(const Services&, const server::Request&);

@@ -516,6 +516,44 @@ TEST_F(PeopleEndpointsTest, WhoHasLeftEveryGroupLosesSessionsAndTokensAtOnce) {
   EXPECT_TRUE(*accounts_->bearer(token->secret));
 }
 
+TEST_F(PeopleEndpointsTest, WhoSignsOutAtTheProviderIsSignedOutHere) {
+  const Browser bound{.cookie = "pennyweight-openid=c1"};
+  provider_.identity = {.issuer = "https://sso.example",
+                        .subject = "42",
+                        .name = "lia",
+                        .display_name = "Lia",
+                        .email = "",
+                        .role = "admin"};
+  ask({}, "GET", "/session/openid?next=/");
+  const Browser lia = browser_from(ask(bound, "GET", "/session/openid/callback?code=x&state=s1"));
+  access::Token wanted;
+  wanted.name = "grafana";
+  wanted.user = "lia";
+  wanted.expires_at = clock_.now() + std::chrono::hours(999);
+  const auto token = accounts_->add_token(wanted);
+  ASSERT_TRUE(token);
+  provider_.identity.not_entitled = "signed out at the provider";
+
+  const httplib::Headers form = {{"Content-Type", "application/x-www-form-urlencoded"}};
+  const std::string path = "/session/openid/logout";
+  // Neither the session nor its CSRF token is what counts, but the provider's signature.
+  EXPECT_EQ(ask(lia, "POST", path, "{}").status, 415);
+  EXPECT_EQ(ask({}, "POST", path, "token=signed", form).status, 400);
+  EXPECT_EQ(ask({}, "POST", path, "logout_token=signed&logout_token=signed", form).status, 400);
+  EXPECT_EQ(ask({}, "POST", path, "logout_token=forged", form).status, 400);
+  EXPECT_EQ(ask(lia, "GET", "/roles").status, 200);
+  EXPECT_TRUE(*accounts_->bearer(token->secret));
+
+  EXPECT_EQ(ask({}, "POST", path, "logout_token=signed", form).status, 200);
+  EXPECT_EQ(last_entry().action, "user.unvouched");
+  EXPECT_EQ(last_entry().subject, "user lia");
+  EXPECT_EQ(ask(lia, "GET", "/roles").status, 401);
+  EXPECT_FALSE(*accounts_->bearer(token->secret));
+  // Somebody who was never here.
+  provider_.identity.subject = "43";
+  EXPECT_EQ(ask({}, "POST", path, "logout_token=signed", form).status, 200);
+}
+
 TEST_F(PeopleEndpointsTest, ManageUsers) {
   const Browser ada = browser_of("ada");
   EXPECT_EQ(ask(browser_of("fin"), "GET", "/users").status, 403);

@@ -57,6 +57,11 @@ class FakeProvider : public access::oidc::Provider {
     return access::oidc::SignInResult{.who = identity, .next = next_};
   }
 
+  Result<access::oidc::ExternalIdentity> read_logout(std::string_view token) override {
+    if (token != "signed") return fail(ErrorCode::kBadValue, "the signature is wrong");
+    return identity;
+  }
+
   access::oidc::ExternalIdentity identity;
 
  private:
@@ -137,7 +142,9 @@ class PeopleTest : public access::AccountsTest {
     request.path = "/api/v1" + path;
     request.headers = std::move(headers);
     request.body = body;
-    if (!body.empty()) request.set_header("Content-Type", "application/json");
+    if (!body.empty() && !request.has_header("Content-Type")) {
+      request.set_header("Content-Type", "application/json");
+    }
     const auto result = client.send(request);
     if (!result) {
       ADD_FAILURE() << method << " " << path << ": no answer";

@@ -121,6 +121,7 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/session/totp/codes", "manage_own", make_recovery_codes, false, kFresh},
     {"GET", "/session/openid", kOpen, begin_openid},
     {"GET", "/session/openid/callback", kOpen, finish_openid},
+    {"POST", "/session/openid/logout", kOpen, sign_out_by_openid},
 
     {"GET", "/users", "manage_users", get_users},
     {"POST", "/users", "manage_users", add_user, false, kFresh},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/ascii.h"
 #include "core/try.h"
 #include "server/access/oidc/provider.h"
 #include "server/api/answers.h"
@@ -13,6 +14,7 @@
 #include "server/api/guard.h"
 #include "server/api/route_helpers.h"
 #include "server/api/users.h"
+#include "server/request_text.h"
 
 namespace pennyweight::api {
 namespace {
@@ -601,6 +603,43 @@ Response finish_openid(const Services& services, const Request& request) {
                       {"Set-Cookie", set},
                       {"Set-Cookie", cookie(name, "", request.secure, std::chrono::seconds(0))}};
   return response;
+}
+
+// OpenID Connect Back-Channel Logout 1.0. Nobody is signed in here: the token's signature is the
+// proof, so there is no CSRF token either.
+Response sign_out_by_openid(const Services& services, const Request& request) {
+  if (services.oidc == nullptr) return openid_not_configured();
+  constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+  const auto kind =
+      ascii::trim(std::string_view(request.content_type).substr(0, request.content_type.find(';')));
+  if (!ascii::equal_ignoring_case(kind, kForm)) {
+    return problem(415, "Unsupported media type", "Send application/x-www-form-urlencoded.");
+  }
+  const auto form = server::read_target("/?" + request.body);
+  if (!form || form->query.count("logout_token") != 1) {
+    return problem(400, "Bad request", "Send one logout_token.");
+  }
+  const auto who = services.oidc->read_logout(form->query.find("logout_token")->second);
+  if (!who) {
+    if (who.error().code != ErrorCode::kBadValue) return refusal(who.error());
+    if (auto recorded = record_refusal(services, request, "", "openid logout"); !recorded) {
+      return refusal(recorded.error());
+    }
+    return problem(400, "Bad request", who.error().message);
+  }
+  const auto known = services.accounts.find_subject(subject_of(*who));
+  if (!known) return refusal(known.error());
+  if (*known && (*known)->local) {
+    // Has a password here too, which the provider says nothing about: the sessions end, no more.
+    auto change =
+        session_change(services, openid_author(request), "session.end_all", (*known)->name);
+    const auto ended =
+        change.finish(services.accounts.end_sessions((*known)->name, "", change.recorder()));
+    if (!ended) return refusal(ended.error());
+  } else if (const auto ended = end_access(services, request, *who); !ended) {
+    return refusal(ended.error());
+  }
+  return json("{}");
 }
 
 }  // namespace pennyweight::api

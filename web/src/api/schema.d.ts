@@ -1199,6 +1199,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session/openid/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The OpenID provider says that somebody has signed out there.
+         * @description OpenID Connect Back-Channel Logout 1.0. Ends the person's sessions at once, and suspends their
+         *     tokens until they sign in again. A token is accepted once; it must name the person (`sub`).
+         */
+        post: operations["signOutByOpenId"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session/password": {
         parameters: {
             query?: never;
@@ -5639,6 +5660,43 @@ export interface operations {
             };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    signOutByOpenId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "logout_token": "eyJhbGciOiJSUzI1NiJ9.e30.c2ln"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": {
+                    /** @description Signed by the provider. */
+                    logout_token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description They are signed out, or were never here. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": Record<string, never>;
+                };
+            };
             404: components["responses"]["NotFound"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];

@@ -21,6 +21,10 @@ namespace pennyweight::access::oidc {
 namespace {
 
 constexpr std::size_t kRsaBitsMin = 2048;
+constexpr std::string_view kLogoutEvent = "http://schemas.openid.net/event/backchannel-logout";
+// How old a logout token may be that doesn't say when it expires, as drafts of the specification
+// allowed.
+constexpr std::chrono::seconds kLogoutLasts{300};
 
 struct ReleaseJws {
   void operator()(cjose_jws_t* jws) const { cjose_jws_release(jws); }
@@ -28,7 +32,7 @@ struct ReleaseJws {
 using Jws = std::unique_ptr<cjose_jws_t, ReleaseJws>;
 
 std::unexpected<Error> refuse(std::string_view why) {
-  return fail(ErrorCode::kBadValue, fmt::format("the ID token is not valid: {}", why));
+  return fail(ErrorCode::kBadValue, fmt::format("the provider's token is not valid: {}", why));
 }
 
 // Three base64url texts with dots between them (RFC 7515, section 7.1). cjose aborts the program on
@@ -158,8 +162,10 @@ Result<TokenHeader> read_token_header(std::string_view token) {
   return header_of(*jws);
 }
 
-Result<JsonObject> verify_id_token(std::string_view token, const KeySet& keys,
-                                   const ExpectedToken& expected) {
+namespace {
+
+// The claims of a token whose signature is right.
+Result<JsonObject> signed_claims(std::string_view token, const KeySet& keys) {
   const auto jws = TRY(parse(token));
   const auto header = TRY(header_of(*jws));
   const cjose_jwk_t* key = keys.find(header);
@@ -171,8 +177,61 @@ Result<JsonObject> verify_id_token(std::string_view token, const KeySet& keys,
   if (!cjose_jws_get_plaintext(jws.get(), &bytes, &size, &ignored)) return refuse("it is empty");
   auto claims = JsonObject::read({reinterpret_cast<const char*>(bytes), size});
   if (!claims) return refuse(claims.error().message);
-  TRY(check_claims(*claims, expected));
   return claims;
+}
+
+}  // namespace
+
+Result<JsonObject> verify_id_token(std::string_view token, const KeySet& keys,
+                                   const ExpectedToken& expected) {
+  auto claims = TRY(signed_claims(token, keys));
+  TRY(check_claims(claims, expected));
+  return claims;
+}
+
+Result<JsonObject> verify_logout_token(std::string_view token, const KeySet& keys,
+                                       const ExpectedToken& expected) {
+  auto claims = TRY(signed_claims(token, keys));
+  TRY(check_logout_claims(claims, expected));
+  return claims;
+}
+
+Instant logout_ends_at(const JsonObject& claims) {
+  const std::int64_t issued = claims.integer("iat").value_or(0);
+  return from_unix_seconds(claims.integer("exp").value_or(issued + kLogoutLasts.count())) +
+         kClockSkew;
+}
+
+Result<void> check_logout_claims(const JsonObject& claims, const ExpectedToken& expected) {
+  if (claims.text("iss") != expected.issuer) return refuse("it is from another issuer");
+  if (const auto audience = claims.texts("aud");
+      std::ranges::find(audience, expected.client_id) == audience.end()) {
+    return refuse("it is for another client");
+  }
+  const std::int64_t now_s = unix_ms(expected.now) / 1000;
+  const auto issued = claims.integer("iat");
+  if (!issued) return refuse("it does not say when it was issued");
+  if (*issued > now_s + kClockSkew.count()) {
+    return refuse("it was issued in the future; check both clocks");
+  }
+  if (claims.has("exp") && !claims.integer("exp")) {
+    return refuse("it does not say when it expires");
+  }
+  if (logout_ends_at(claims) <= expected.now) {
+    return refuse("it has expired; check both clocks");
+  }
+  const std::string id = claims.text("jti").value_or("");
+  if (id.empty() || id.size() > 255) return refuse("it has no valid id (jti)");
+  // What tells it from an ID token, which must not sign anybody out: the event, and no nonce.
+  const auto events = claims.object("events");
+  const auto event = events ? JsonObject::read(*events) : Result<JsonObject>(refuse(""));
+  if (!event || !event->has_member(kLogoutEvent)) return refuse("it is not about a logout");
+  if (claims.has("nonce")) return refuse("it has a nonce, as ID tokens have");
+  const std::string subject = claims.text("sub").value_or("");
+  if (subject.empty() || subject.size() > 255) {
+    return refuse("it names no subject (sub); sessions of the provider (sid) are not known");
+  }
+  return {};
 }
 
 Result<void> check_claims(const JsonObject& claims, const ExpectedToken& expected) {

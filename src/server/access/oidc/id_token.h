@@ -1,5 +1,5 @@
-// Verifies ID tokens, a provider's signed claims (OpenID Connect Core 1.0, section 3.1.3.7), with
-// the keys that it publishes (RFC 7517).
+// Verifies ID tokens, a provider's signed claims (OpenID Connect Core 1.0, section 3.1.3.7), and
+// logout tokens (Back-Channel Logout 1.0, section 2.6), with the keys that it publishes (RFC 7517).
 #pragma once
 
 #include <cjose/jwk.h>
@@ -65,7 +65,15 @@ Result<TokenHeader> read_token_header(std::string_view token);
 Result<JsonObject> verify_id_token(std::string_view token, const KeySet& keys,
                                    const ExpectedToken& expected);
 
+// Returns the claims of a valid logout token: who has signed out at the provider. Its nonce and
+// access token in `expected` are ignored. One thread at a time may use a KeySet.
+Result<JsonObject> verify_logout_token(std::string_view token, const KeySet& keys,
+                                       const ExpectedToken& expected);
+
 // The checks that follow the verification of the signature.
 Result<void> check_claims(const JsonObject& claims, const ExpectedToken& expected);
+Result<void> check_logout_claims(const JsonObject& claims, const ExpectedToken& expected);
+// Until when a logout token must not be accepted again. REQUIRES: its claims are checked.
+Instant logout_ends_at(const JsonObject& claims);
 
 }  // namespace pennyweight::access::oidc

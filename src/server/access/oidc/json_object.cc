@@ -42,6 +42,17 @@ Result<JsonObject> JsonObject::read(std::string_view json) {
 
 bool JsonObject::has(std::string_view name) const { return state_->find(name).has_value(); }
 
+bool JsonObject::has_member(std::string_view whole_name) const {
+  simdjson::dom::element ignored;
+  return state_->object.at_key(whole_name).get(ignored) == simdjson::SUCCESS;
+}
+
+std::optional<std::string> JsonObject::object(std::string_view name) const {
+  const auto found = state_->find(name);
+  if (!found || !found->is_object()) return std::nullopt;
+  return simdjson::minify(*found);
+}
+
 std::optional<std::string> JsonObject::text(std::string_view name) const {
   const auto found = state_->find(name);
   std::string_view value;

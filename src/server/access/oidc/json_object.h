@@ -26,6 +26,7 @@ class JsonObject {
   // Finds a member by name, or, if no member has the whole name, by a path with dots. Nothing if
   // there is none, or it has another type.
   bool has(std::string_view name) const;
+  bool has_member(std::string_view whole_name) const;  // by its whole name alone
   std::optional<std::string> text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name) const;
   std::optional<bool> yes_or_no(std::string_view name) const;
@@ -33,6 +34,8 @@ class JsonObject {
   std::vector<std::string> texts(std::string_view name) const;
   // The objects in a list, each as JSON.
   std::vector<std::string> objects(std::string_view name) const;
+  // An object, as JSON.
+  std::optional<std::string> object(std::string_view name) const;
 
  private:
   struct State;

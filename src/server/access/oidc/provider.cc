@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -37,6 +38,8 @@ constexpr milliseconds kBetweenFailures{5'000};
 constexpr milliseconds kBetweenKeySearches{60'000};
 constexpr std::size_t kSecretBytesMax = 64u << 10;
 constexpr std::size_t kParameterBytesMax = 16u << 10;
+// Logout tokens that could be sent again; each is signed by the provider.
+constexpr std::size_t kLogoutsMax = 10'000;
 
 // Keeps only paths of this server: afterwards, the browser must not go to another site.
 std::string own_path(std::string_view next) {
@@ -133,6 +136,30 @@ class OpenIdProvider : public Provider {
     const auto tokens = TRY(exchange(metadata, code, sign_in->code_verifier));
     auto identity = TRY(read_tokens(metadata, tokens, sign_in->nonce));
     return SignInResult{.who = std::move(identity), .next = std::move(sign_in->next)};
+  }
+
+  Result<ExternalIdentity> read_logout(std::string_view token) override {
+    const auto header = TRY(read_token_header(token));
+    const auto metadata = TRY(this->metadata());
+    TRY(refresh_keys(metadata, header));
+    const Instant now = clock_.now();
+    const std::scoped_lock lock(mutex_);
+    const auto claims = TRY(verify_logout_token(
+        token, keys_,
+        {.issuer = settings_.issuer, .client_id = settings_.client_id, .nonce = {}, .now = now}));
+    std::erase_if(logouts_, [&](const auto& logout) { return logout.second <= now; });
+    if (logouts_.size() >= kLogoutsMax) {
+      return fail(ErrorCode::kLimit, "the OpenID provider sends too many logout tokens");
+    }
+    const bool is_new =
+        logouts_.emplace(claims.text("jti").value_or(""), logout_ends_at(claims)).second;
+    if (!is_new) return fail(ErrorCode::kBadValue, "the logout token was accepted before");
+    return ExternalIdentity{.issuer = settings_.issuer,
+                            .subject = claims.text("sub").value_or(""),
+                            .name = {},
+                            .display_name = {},
+                            .email = {},
+                            .not_entitled = "signed out at the provider"};
   }
 
  private:
@@ -333,6 +360,7 @@ class OpenIdProvider : public Provider {
   Instant failed_at_;
   KeySet keys_;
   std::optional<Instant> keys_at_;
+  std::map<std::string, Instant> logouts_;  // by id (jti), until when each could be sent again
 };
 
 }  // namespace

@@ -80,6 +80,11 @@ class Provider {
   //   kConfig, kIo, kLimit   the provider can't be reached, in words for the operator
   virtual Result<SignInResult> finish(const std::multimap<std::string, std::string>& query,
                                       std::string_view cookie) = 0;
+  // Who has signed out at the provider, by the logout token that it sends (Back-Channel Logout
+  // 1.0): issuer and subject, with the reason in `not_entitled`. Errors, by code:
+  //   kBadValue    the token is not valid, or was accepted before
+  //   kConfig, kIo, kLimit   as finish()
+  virtual Result<ExternalIdentity> read_logout(std::string_view token) = 0;
 };
 
 }  // namespace pennyweight::access::oidc

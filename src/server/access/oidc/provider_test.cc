@@ -1,5 +1,6 @@
 #include "server/access/oidc/provider.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -76,6 +77,7 @@ class ProviderTest : public testing::Test {
   FakeProvider fake_;
   Settings settings_;
   std::unique_ptr<Provider> provider_;
+  int tokens_ = 0;
 };
 
 TEST_F(ProviderTest, SendsTheBrowserThereAndKnowsItAgain) {
@@ -227,6 +229,58 @@ TEST_F(ProviderTest, RefusesTokensWithWrongClaims) {
             "signed in");
 }
 
+TEST_F(ProviderTest, ReadsLogoutTokens) {
+  const std::int64_t now = unix_ms(clock_.now()) / 1000;
+  // The token with one part of it replaced.
+  const auto read = [&](const std::string& part = "", const std::string& instead = "") {
+    std::string json =
+        fmt::format(R"({{"iss":"{}","sub":"s-1","aud":"pw","iat":{},"exp":{},"jti":"j-{}",)"
+                    R"("events":{{"http://schemas.openid.net/event/backchannel-logout":{{}}}}}})",
+                    fake_.issuer, now, now + 120, ++tokens_);
+    if (const auto at = json.find(part); !part.empty() && at != std::string::npos) {
+      json.replace(at, part.size(), instead);
+    }
+    return provider().read_logout(fake_.sign(json));
+  };
+  const auto who = read();
+  ASSERT_TRUE(who) << who.error().message;
+  EXPECT_EQ(who->issuer, fake_.issuer);
+  EXPECT_EQ(who->subject, "s-1");
+  EXPECT_NE(who->not_entitled, "");
+  EXPECT_TRUE(read(R"("aud":"pw")", R"("aud":["other","pw"])"));
+  EXPECT_TRUE(read(fmt::format(R"("exp":{},)", now + 120), "")) << "as drafts allowed";
+
+  const auto refused = [&](const std::string& part, const std::string& instead) {
+    const auto answer = read(part, instead);
+    return answer ? "accepted" : answer.error().message;
+  };
+  EXPECT_THAT(refused(R"("aud":"pw")", R"("aud":"other")"), HasSubstr("another client"));
+  EXPECT_THAT(refused(fake_.issuer, "https://elsewhere.example"), HasSubstr("another issuer"));
+  EXPECT_THAT(refused(R"("sub":"s-1")", R"("sid":"x")"), HasSubstr("no subject"));
+  EXPECT_THAT(refused(R"("jti":)", R"("jit":)"), HasSubstr("no valid id"));
+  EXPECT_THAT(refused("backchannel-logout", "other"), HasSubstr("not about a logout"));
+  EXPECT_THAT(refused(R"("events":)", R"("event":)"), HasSubstr("not about a logout"));
+  EXPECT_THAT(refused(R"("iat":)", R"("nonce":"n","iat":)"), HasSubstr("nonce"));
+  EXPECT_THAT(refused(fmt::format(R"("iat":{})", now), fmt::format(R"("iat":{})", now + 120)),
+              HasSubstr("in the future"));
+  EXPECT_THAT(refused(fmt::format(R"("exp":{})", now + 120), fmt::format(R"("exp":{})", now - 120)),
+              HasSubstr("expired"));
+  EXPECT_THAT(refused(fmt::format(R"("iat":{},"exp":{})", now, now + 120),
+                      fmt::format(R"("iat":{})", now - 600)),
+              HasSubstr("expired"));
+  // An ID token signs nobody out, and a token works once.
+  EXPECT_THAT(provider().read_logout(fake_.sign(fake_.claims.json())).error().message,
+              HasSubstr("no valid id"));
+  EXPECT_TRUE(read());
+  --tokens_;
+  const auto again = read();
+  EXPECT_EQ(again ? "accepted" : again.error().message, "the logout token was accepted before");
+  // Nor does one that somebody else has signed.
+  const TestKey other = rsa_key("one");
+  fake_.sign = [&](const std::string& json) { return signed_token(json, *other, "RS256", "one"); };
+  EXPECT_THAT(refused("", ""), HasSubstr("signature is wrong"));
+}
+
 TEST_F(ProviderTest, RefusesTokensThatTheProviderDidNotSign) {
   const TestKey other = rsa_key("one");
   fake_.sign = [&](const std::string& json) { return signed_token(json, *other, "RS256", "one"); };
@@ -237,11 +291,11 @@ TEST_F(ProviderTest, RefusesTokensThatTheProviderDidNotSign) {
   fake_.sign = [](const std::string& json) {
     return to_base64url(R"({"alg":"none"})") + "." + to_base64url(json) + ".";
   };
-  EXPECT_THAT(refusal(), HasSubstr("the ID token is not valid"));
+  EXPECT_THAT(refusal(), HasSubstr("token is not valid"));
   fake_.sign = [](const std::string& json) {
     return to_base64url(R"({"alg":"none","kid":"one"})") + "." + to_base64url(json) + ".AAAA";
   };
-  EXPECT_THAT(refusal(), HasSubstr("the ID token is not valid"));
+  EXPECT_THAT(refusal(), HasSubstr("token is not valid"));
   // With the public key as a shared secret.
   const std::string published = fake_.keys.front();
   fake_.sign = [&](const std::string& json) {
@@ -263,7 +317,7 @@ TEST_F(ProviderTest, RefusesTokensThatTheProviderDidNotSign) {
     token[token.find('.') + 5] ^= 1;
     return token;
   };
-  EXPECT_THAT(refusal(), HasSubstr("the ID token is not valid"));
+  EXPECT_THAT(refusal(), HasSubstr("token is not valid"));
   fake_.sign = [&](const std::string&) { return std::string(kTokenBytesMax + 1, 'x'); };
   EXPECT_THAT(refusal(), HasSubstr("more than 65536 bytes"));
   fake_.token_answer = [] { return std::string(R"({"access_token":"at"})"); };
