@@ -2,7 +2,7 @@
 // runs where no source reports it.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
+import {axe, launch, on_paper, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
 
 let browser;
 let server;
@@ -43,10 +43,10 @@ describe('the books', {skip: !program && 'needs the program', timeout: 600_000},
       assert.doesNotMatch(text, /Reconciliation|other documents|"reconciliation"/i, format);
     }
     // What is printed is what is shown, without the frame around it.
-    await page.emulateMedia({media: 'print'});
+    await on_paper(page, true);
     assert.ok(!(await page.locator('.side').isVisible()) && !(await page.locator('.top').isVisible()));
     assert.doesNotMatch(await paper.innerText(), /Reconciliation/);
-    await page.emulateMedia({media: 'screen'});
+    await on_paper(page, false);
     await page.getByRole('button', {name: "Books'"}).click();
     await paper.getByText('Reconciliation with the provider').waitFor();
     await page.getByText('It is not for customers').waitFor();

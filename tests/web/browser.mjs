@@ -157,6 +157,28 @@ export async function until(page, holds, argument, wait_ms = 30_000 * SLOW) {
   }
 }
 
+// As if the server were away. Firefox has no switch for it over WebDriver, so each request of the page fails.
+export async function unplug(page, isAway) {
+  const context = page.context();
+  if (!isFirefox) return context.setOffline(isAway);
+  return isAway ? context.route('**/*', (route) => route.abort('connectionrefused')) : context.unroute('**/*');
+}
+
+// As on paper. Firefox has no switch for it over WebDriver, so the rules of its style sheets for print become those of
+// the screen.
+export async function on_paper(page, isPaper) {
+  if (!isFirefox) return page.emulateMedia({media: isPaper ? 'print' : 'screen'});
+  return page.evaluate(([from, to]) => {
+    const change = (rules) => {
+      for (const rule of rules) {
+        if (rule.media?.mediaText === from) rule.media.mediaText = to;
+        if (rule.cssRules) change(rule.cssRules);
+      }
+    };
+    for (const sheet of document.styleSheets) change(sheet.cssRules);
+  }, isPaper ? ['print', 'all'] : ['all', 'print']);
+}
+
 // Until what the page asks for is there: no skeleton, nothing dimmed.
 export async function settled(page, title) {
   if (title) await page.locator('h1', {hasText: title}).first().waitFor({timeout: 30_000 * SLOW});

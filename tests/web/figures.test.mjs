@@ -1,6 +1,7 @@
 // A property: for random filters, cost, currency and period, each figure of Overview, Explore, Workloads, Coverage
 // and Compare equals what `pennyweight report` says on the command line, digit by digit, and its explanation adds up
-// to it. SEED and ROUNDS say which and how many.
+// to it. SEED and ROUNDS say which and how many; LEDGER=large or wide: a company of three clusters, six months and
+// 20 or 479 teams (serve_for_pages.py).
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import {after, before, describe, test} from 'node:test';
@@ -8,6 +9,7 @@ import {launch, open, program, serve, settled, sign_in} from './browser.mjs';
 
 const seed = Number(process.env.SEED ?? 7);
 const ROUNDS = Number(process.env.ROUNDS ?? 2);
+const LEDGER = process.env.LEDGER ?? 'currencies';
 
 const ONE = 10n ** 18n;
 const ticks = (text) => {
@@ -36,7 +38,7 @@ let page;
 before(async () => {
   if (!program) return;
   browser = await launch();
-  server = await serve('currencies');
+  server = await serve(LEDGER);
   page = await open(browser, {url: server.url});
   await sign_in(page, 'admin', server.people.admin);
 });
@@ -54,7 +56,10 @@ const sum = (rows, column, holds = () => true) => decimal((rows ?? []).filter(ho
 
 const KINDS_OF_NOBODY = new Set(['unallocated', 'stranded', 'unavailable']);
 const PERIODS = [{month: '2026-02'}, {month: '2026-03'}, {from: '2026-02-11', to: '2026-03-08'}, {from: '2026-03-05', to: '2026-03-19'}];
-const FILTERS = [[], [], ['team=nlp'], ['team!=nlp'], ['kind=used,held_idle'], ['node=gpu-01,gpu-03'], ['component=gpu'], ['team=', 'component=gpu'], ['user=ana,bo', 'team!=vision'], ['category=Usage']];
+const NAMES = LEDGER === 'currencies' ? {team: 'nlp', other: 'vision', users: 'ana,bo', nodes: 'gpu-01,gpu-03', euros: 'gpu-03'}
+  : {team: 'team-000', other: 'team-001', users: 'user-000-0,user-001-1', nodes: 'lab-gpu-01,edge-gpu-03', euros: 'edge-gpu-03'};
+const FILTERS = [[], [], [`team=${NAMES.team}`], [`team!=${NAMES.team}`], ['kind=used,held_idle'], [`node=${NAMES.nodes}`], ['component=gpu'], ['team=', 'component=gpu'], [`user=${NAMES.users}`, `team!=${NAMES.other}`], ['category=Usage']];
+const PARTS_OF_BILL = {'gpu spend': ['component=gpu'], 'cpu and memory': ['component=cpu,memory'], 'unused commitments': ['component=whole', 'kind=unallocated'], other: ['component=whole', 'kind=shared']};
 const COSTS = ['effective', 'billed', 'list', 'contracted'];
 const CURRENCIES = ['USD', 'EUR', 'original'];
 
@@ -67,9 +72,21 @@ const query = (period, {filters = [], cost, currency, ...more}) => {
   return all;
 };
 
+// Every row of every table.
+async function unfold() {
+  for (const name of [/^Load more/, /^Show \d+ more/]) {
+    const more = page.locator('main').getByRole('button', {name});
+    while (await more.count() > 0) {
+      await more.first().click();
+      await settled(page);
+    }
+  }
+}
+
 async function look(path, asked, title) {
   await page.goto(`${path}?${asked}`);
   await settled(page, title);
+  await unfold();
   await page.waitForTimeout(150); // figures whose explanation is looked for
   return `SEED=${seed}, ${path}?${asked}`;
 }
@@ -160,7 +177,7 @@ describe('figures are the report\'s', {skip: !program && 'needs the program', ti
     });
 
     test(`Workloads, round ${round}`, async () => {
-      const [month, filters, currency] = [pick(['2026-02', '2026-03']), pick([[], ['team=nlp'], ['team!=nlp'], ['user=ana'], ['node=gpu-03']]), pick(CURRENCIES)];
+      const [month, filters, currency] = [pick(['2026-02', '2026-03']), pick([[], [`team=${NAMES.team}`], [`team!=${NAMES.team}`], [`user=${NAMES.users.split(',')[0]}`], [`node=${NAMES.euros}`]]), pick(CURRENCIES)];
       const what = await look('/workload', query({month}, {filters, currency}), 'Workloads');
       const said = report(['--by', 'workload,cluster', ...options({month}, {filters: [...filters, 'kind=used,held_idle'], currency})]);
       const table = page.getByRole('region', {name: 'Workloads', exact: true});
@@ -177,7 +194,10 @@ describe('figures are the report\'s', {skip: !program && 'needs the program', ti
     test(`Coverage, round ${round}`, async () => {
       const [month, currency, by] = [pick(['2026-02', '2026-03']), pick(CURRENCIES), pick(['team', 'user'])];
       const what = await look('/coverage', query({month}, {currency, by}), 'Coverage');
-      const all = report(['--by', `${by},kind,component`, ...options({month}, {currency})]);
+      // Each figure is one of the report's, converted as it is there: from the sum of its bill lines' shares.
+      const of_gpus = (...more) => report(['--by', 'component', ...options({month}, {filters: ['component=gpu', ...more], currency})]);
+      const all = of_gpus();
+      const [none, some] = [of_gpus(`${by}=`), of_gpus(`${by}!=`)];
       const whole = report(['--by', 'kind', ...options({month}, {currency})]);  // as on the Overview
       const gpu = report(['--by', 'instance_type', ...options({month}, {filters: ['component=whole', 'kind=unallocated'], currency})]);
       const links = [];
@@ -186,13 +206,9 @@ describe('figures are the report\'s', {skip: !program && 'needs the program', ti
       for (let at = 0; at < await cards.count(); ++at) {
         const card = cards.nth(at);
         const code = (await titles(card))[0].split(' ').at(-1);
-        const rows = all[code];
-        const isNone = (row) => row[by].startsWith('(');
         // The rented machines of this ledger name their type, and only unused commitments have none.
         assert.deepEqual((gpu[code] ?? []).map((row) => row.instance_type).filter((one) => !one.startsWith('(')), [], 'no machine is undivided');
-        const spend = sum(rows, 'effective_cost', (row) => row.component === 'gpu');
-        const gap = sum(rows, 'effective_cost', (row) => row.component === 'gpu' && isNone(row));
-        const reached = sum(rows, 'effective_cost', (row) => row.component === 'gpu' && !isNone(row));
+        const [spend, gap, reached] = [all, none, some].map((tables) => sum(tables[code], 'effective_cost'));
         const headline = await titles(card.locator('.coverage-headline'));
         for (const amount of [spend, reached, ...(gap === '0' ? [] : [gap])]) assert.ok(headline.includes(`${amount} ${code}`), `${amount} ${code} is not among ${headline}: ${what}`);
         const stops = await card.locator('.stop-figures strong .num').evaluateAll((some) => some.map((one) => one.title.split(' ')[0]));
@@ -205,13 +221,23 @@ describe('figures are the report\'s', {skip: !program && 'needs the program', ti
         }
         assert.equal(await card.locator('.stop-figures .why').count(), stops.filter((one) => one !== '0').length, `each reason is explained: ${what}`);
         const bill = page.getByRole('region', {name: 'GPU spend in the bill'}).nth(at);
-        assert.equal((await titles(bill.locator('tfoot')))[0].split(' ')[0], sum(whole[code], 'effective_cost'), `the bill is the report's: ${what}`);
+        const parts = (await rows_of(bill)).map(({name, numbers}) => [name[0], numbers[0].split(' ')[0]]);
+        for (const [part, filters] of Object.entries(PARTS_OF_BILL)) {
+          const wanted = sum(report(['--by', 'month', ...options({month}, {filters, currency})])[code], 'effective_cost');
+          const [, shown = '0'] = parts.find(([name]) => name.toLowerCase().startsWith(part)) ?? [];
+          assert.equal(shown, wanted, `${part} of the bill is the report's: ${what}`);
+        }
+        const total = (await titles(bill.locator('tfoot')))[0].split(' ')[0];
+        assert.equal(total, decimal(parts.reduce((all, [, amount]) => all + ticks(amount), 0n)), `the parts of the bill add up: ${what}`);
+        // Each part is converted by itself, so that the sum may differ in its last digits from what is converted at once.
+        const away = ticks(total) - ticks(sum(whole[code], 'effective_cost'));
+        assert.ok(currency === 'original' ? away === 0n : away * away <= 100n, `${away} ticks from the report: ${what}`);
       }
       await explain_some(links, what, 3);
     });
 
     test(`Compare, round ${round}`, async () => {
-      const [filters, cost, currency, by] = [pick([[], ['team=nlp'], ['node=gpu-03', 'kind=used,held_idle'], ['component=gpu']]), pick(COSTS), pick(CURRENCIES), pick(['team', 'user', 'node'])];
+      const [filters, cost, currency, by] = [pick([[], [`team=${NAMES.team}`], [`node=${NAMES.euros}`, 'kind=used,held_idle'], ['component=gpu']]), pick(COSTS), pick(CURRENCIES), pick(['team', 'user', 'node'])];
       const days = pick([null, {now: {from: '2026-03-03', to: '2026-03-17'}, before: {from: '2026-02-05', to: '2026-02-11'}}]);
       const now = days ? days.now : {month: '2026-03'};
       const before = days ? days.before : {month: '2026-02'};

@@ -2,7 +2,7 @@
 // session that is over, a server that is away.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {address, axe, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
+import {address, axe, launch, open, program, serve, settled, sign_in, too_wide, unplug, until} from './browser.mjs';
 
 let browser;
 let server;
@@ -117,7 +117,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
     const page = await somebody(t);
     await page.goto('/?month=2026-03');
     await settled(page, 'Overview');
-    await page.context().setOffline(true);
+    await unplug(page, true);
     await page.getByRole('button', {name: 'Previous month'}).click();
     await page.locator('.away').waitFor();
     await page.getByRole('button', {name: 'Next month'}).click();
@@ -126,7 +126,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
     // A page whose code was never loaded.
     await page.getByRole('navigation', {name: 'Pages'}).getByRole('link', {name: 'Policies'}).click();
     await page.getByText("The page's code could not be loaded").waitFor();
-    await page.context().setOffline(false);
+    await unplug(page, false);
     await page.locator('.away').waitFor({state: 'detached', timeout: 15_000});
   });
 });
