@@ -1,11 +1,13 @@
 // Pictures of every page in both themes, for docs/guide/dashboard.md: docs/img/dashboard/PAGE-THEME.png,
 // and two of a phone. Written on demand, not by tests:
 //
-//   PENNYWEIGHT=build/release/pennyweight node tests/web/screenshots.mjs [FOLDER]
+//   script/demo && LEDGER=demo PAGES_MONTH=2017-10 PENNYWEIGHT=build/release/pennyweight node tests/web/screenshots.mjs [FOLDER]
+//   PICTURES=live,fleet node tests/web/screenshots.mjs
 //
 // Each is 1440 × 900 in 256 colours at most (Debian's pngquant), so that it stays below 150 kB.
 // PICTURES=fleet,live: only these. Without a program the stand-in's made-up figures are shown, which
-// is how the fleet's pictures come about: the ledger of the tests has no telemetry.
+// is how the fleet's pictures come about: nothing watches the clusters of the demonstration.
+// LEDGER: one of serve_for_pages.py.
 // PAGES_URL and PAGES_USER, PAGES_PASSWORD: a server that runs already, say that of script/demo.
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
@@ -14,8 +16,10 @@ import {launch, open, program, root, serve, settled, sign_in, THEMES} from './br
 
 const BYTES_MAX = 150_000;
 const PICTURES = [
-  ['home', '/home', 'Home'], ['team', '/home?view=team', 'Home'], ['why', '/explain?by=kind&key=used', 'Why'], ['activity', '/activity', 'Activity'],
-  ['changes', '/compare', 'Compare'], ['budgets', '/budgets', 'Budgets'], ['forecast', '/forecast', 'Forecast'], ['savings', '/savings', 'Savings'], ['alerts', '/alerts', 'Alerts'],
+  ['home', '/home', 'Home'], ['runs', '/home?view=runs', 'Home'], ['team', '/home?view=team', 'Home'], ['fleet-health', '/home?view=fleet', 'Home'],
+  ['clients', '/home?view=clients', 'Home'], ['start', '/home?view=start', 'Home'], ['why', '/explain?by=kind&key=used', 'Why'], ['activity', '/activity', 'Activity'],
+  ['changes', '/compare', 'Compare'], ['budgets', '/budgets', 'Budgets'], ['forecast', '/forecast', 'Forecast'], ['savings', '/savings', 'Savings'], ['catalog', '/savings?tab=catalog', 'Savings'],
+  ['anomalies', '/anomalies', 'Anomalies'], ['what-if', '/what-if', 'What if'], ['approvals', '/approvals', 'Approvals'], ['alerts', '/alerts', 'Alerts'],
   ['overview', '/', 'Overview'], ['explore', '/explore?by=team', 'Explore'], ['workloads', '/workload', 'Workloads'],
   ['coverage', '/coverage', 'Coverage'], ['live', '/live', 'Live'], ['fleet', '/fleet', 'Fleet'],
   ['bills', '/bills', 'Bills'], ['imports', '/bills?tab=imports', 'Bills'], ['periods', '/bills?tab=periods', 'Bills'],
@@ -30,7 +34,7 @@ const folder = path.resolve(process.argv[2] ?? path.join(root, 'docs/img/dashboa
 fs.mkdirSync(folder, {recursive: true});
 const server = process.env.PAGES_URL
   ? {url: process.env.PAGES_URL, people: {[process.env.PAGES_USER]: process.env.PAGES_PASSWORD}, stop: async () => {}}
-  : await serve('full');
+  : await serve(process.env.LEDGER ?? 'full');
 const browser = await launch();
 const [[name, password]] = Object.entries(server.people);
 const month = process.env.PAGES_MONTH;

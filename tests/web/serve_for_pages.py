@@ -1,13 +1,13 @@
 """`pennyweight serve` for as long as a browser looks at it: the ledger and the people of tests/api.
 
-usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running|unusual|large|wide]
+usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running|unusual|large|wide|demo]
 
 Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends when its input does.
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
 `currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
 `full` are used up, one receiver hears of it, and another can't be reached; in `running` invoices have VAT, and
 the month that still runs has a bill; in `unusual` one day costs four times as much, and one eight times; `large` and `wide` are companies of three clusters, six months and two currencies, with
-20 and 479 teams.
+20 and 479 teams; `demo` is the ledger that script/demo made.
 """
 import http.server
 import json
@@ -20,6 +20,7 @@ import threading
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "tests/api"))
 import serving  # reads sys.argv  # noqa: E402
+import demo_ledger  # noqa: E402
 import large_ledger  # noqa: E402
 import running_month  # noqa: E402
 import two_currencies  # noqa: E402
@@ -76,7 +77,7 @@ def main():
     if what == "empty":
         serving.ledger_copy = empty_folder
     made = {"currencies": two_currencies.server, "alerts": alerting_server, "running": running_month.server,
-            "unusual": unusual_days.server,
+            "unusual": unusual_days.server, "demo": demo_ledger.server,
             "large": lambda: large_ledger.server(20), "wide": lambda: large_ledger.server(479)}
     server = made.get(what, serving.Server)()
     server.sign_in_admin()

@@ -6,7 +6,7 @@
 //   BY=keys              by the keyboard alone: Tab, Enter, Space and arrows; no mouse
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {launch, open, program, serve, settled, sign_in} from './browser.mjs';
+import {isFirefox, launch, open, program, serve, settled, sign_in} from './browser.mjs';
 
 const CLICKS_MOST = 3;
 
@@ -87,6 +87,13 @@ async function tab_to(page, target, what) {
   assert.fail(`${TABS_MOST} times Tab do not lead to ${what}`);
 }
 
+// What a page's main thread has worked so far, whatever else the machine does.
+async function thread_clock(page) {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', {timeDomain: 'threadTicks'});
+  return async () => (await devtools.send('Performance.getMetrics')).metrics.find(({name}) => name === 'TaskDuration').value * 1000;
+}
+
 let browser;
 before(async () => {
   browser = await launch();
@@ -157,15 +164,20 @@ for (const [ledger, of] of Object.entries(LEDGERS)) {
         let clicks = 0;
         const took = [];
         const waits = []; // from a click until the page has settled
+        const worked = []; // the processor time of the page's main thread in that time
+        const thread_ms = isFirefox ? async () => 0 : await thread_clock(page);
         for (const [task, steps, answer] of tasks) {
           assert.ok(steps.length <= CLICKS_MOST, task);
           await page.goto('/home');
           await settled(page, 'Home');
           for (const step of steps) {
+            const before = await thread_ms();
             await click(page, step).catch((error) => assert.fail(`${task}, ${step}: ${error.message}`));
             const begun = Date.now();
             await settled(page);
             waits.push(Date.now() - begun - 150); // settled() waits for that
+            worked.push(await thread_ms() - before);
+            if (process.env.SLOW_STEPS && worked.at(-1) > 150) t.diagnostic(`${Math.round(worked.at(-1))} ms: ${step}`);
           }
           const end = Date.now() + 60_000;
           while (!answer.test(await page.locator('body').innerText())) {
@@ -175,7 +187,8 @@ for (const [ledger, of] of Object.entries(LEDGERS)) {
           clicks += steps.length;
           took.push(...await page.evaluate(() => window.took ?? []));
         }
-        t.diagnostic(`${tasks.length} tasks, ${clicks} clicks; settled after ${Math.max(...waits, 0)} ms at most; ${took.length} interactions, p95 ${took.sort((a, b) => a - b)[Math.floor(took.length * 0.95)] ?? 0} ms`);
+        const p95 = (some) => some.sort((a, b) => a - b)[Math.floor(some.length * 0.95)] ?? 0;
+        t.diagnostic(`${tasks.length} tasks, ${clicks} clicks; settled after ${Math.max(...waits, 0)} ms at most; ${took.length} interactions, p95 ${p95(took)} ms; main thread, from a click until all is there: p95 ${Math.round(p95(worked))} ms of its processor time`);
         assert.deepEqual(await page.complaints(), []);
       });
     }
