@@ -9,6 +9,7 @@
 
 #include "allocation/daily_sharing.h"
 #include "allocation/dimensions.h"
+#include "allocation/explain_text.h"
 #include "allocation/holding_order.h"
 #include "allocation/node_index.h"
 #include "allocation/occupancy.h"
@@ -119,6 +120,20 @@ std::vector<AllocationNote> notes_of(const Demands& demands, const ResolvedCharg
   for (const auto& [what, count] : demands.problems) {
     notes.push_back({fmt::format("not placed: {}", what), count});
   }
+  const auto missing = [&](const MissingGpus& of, const char* what, const char* why) {
+    if (of.holdings == 0) return;
+    notes.push_back({fmt::format("{}, {} GPU-hours in all (such as {}): {}. The holders are "
+                                 "charged for an equal part of the node",
+                                 what, gpu_hours(of.time), of.example, why),
+                     of.holdings});
+  };
+  missing(
+      demands.missing_instances,
+      "holdings of MIG instances go on while their GPU has another layout or none",
+      "an instance in use can't be destroyed, so the time of a layout or of a holding is wrong");
+  missing(demands.missing_gpus,
+          "holdings of GPUs begin before the inventory has these, or go on after",
+          "correct the times of the inventory or of the holdings");
   if (charges.without_price > 0) {
     notes.push_back(
         {"charges for nodes without a known hourly list price went to the GPUs as a whole",

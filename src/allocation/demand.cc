@@ -8,6 +8,7 @@
 #include <set>
 
 #include "allocation/device_share.h"
+#include "allocation/missing_times.h"
 #include "allocation/parallel.h"
 #include "allocation/shared_holdings.h"
 #include "core/ascii.h"
@@ -103,6 +104,9 @@ class Resolver {
         if (!card.present || !requested.during().overlap(*card.present)) continue;
         found |= on_card(requested, id, card_index, first);
       }
+      for (const MissingTime& missing : missing_times(fleet_, id, requested.holding->held)) {
+        found |= while_missing(requested, id, missing, first);
+      }
       if (!found) problem(fmt::format("GPU {}, which no inventory has at that time", id.text()));
       first = false;
     }
@@ -114,6 +118,56 @@ class Resolver {
     if (const auto* on = std::get_if<OnGpus>(&where)) return on_gpus(requested, *on);
     if (const auto* on = std::get_if<OnNodes>(&where)) return on_nodes(requested, *on);
     in_pool(requested, std::get<InPool>(where));
+  }
+
+  // It has as much of the machine as it has of the GPU at other times; which part is unknown.
+  bool while_missing(const RequestedHolding& requested, const GpuId& held,
+                     const MissingTime& missing, bool first) {
+    const auto during = requested.during().overlap(missing.during);
+    if (!during) return false;
+    const Fleet::InstalledGpu& card = fleet_.cards()[missing.card];
+    const GpuId& id = Fleet::seat_name(card, held);
+    const bool is_gpu = id == card.gpu->uuid;
+    // Where telemetry sees a workload of several devices may be another one of these.
+    const auto* const named = std::get_if<OnGpus>(&requested.holding->placement);
+    const bool is_only = named != nullptr && named->gpus.size() == 1;
+    bool placed = false;
+    for (const std::uint32_t machine_index : fleet_.machines_named(card.gpu->node)) {
+      const Fleet::Machine& machine = fleet_.machines()[machine_index];
+      const auto both = machine.present ? machine.present->overlap(*during) : std::nullopt;
+      if (!both) continue;
+      placed = true;
+      const Device device = instance_device(*card.gpu, id, requested.holding->device);
+      const auto each = is_gpu || !card.is_cut
+                            ? share_of(device, at_card(*requested.holding, card, machine))
+                            : share_in_seat(requested, card, machine);
+      if (!each) return true;  // already noted
+      GpuUnits whole = card.units;
+      for (const Fleet::Seat& seat : fleet_.seats_of(card)) {
+        if (card.is_cut && !is_gpu && seat.id == id) whole = seat.units;
+      }
+      Demand demand{.holding = requested.index,
+                    .level = Demand::Level::kMachine,
+                    .target = machine_index,
+                    .machine = machine_index,
+                    .during = *both,
+                    .devices = is_only ? 1u : 0u,
+                    .gpu_memory_bytes = machine.gpu_memory_bytes};
+      set_part(demand, *each, whole, machine, requested, first);
+      out_.all.push_back(demand);
+      count_missing(is_gpu ? out_.missing_gpus : out_.missing_instances, held, demand);
+    }
+    return placed;
+  }
+
+  void count_missing(MissingGpus& missing, const GpuId& held, const Demand& demand) {
+    if (counted_.insert({demand.holding, &missing}).second) missing.holdings += 1;
+    missing.time +=
+        CardShare::from_units(demand.units[kCompute]).over_ms(demand.during.length_ms());
+    const std::string example =
+        fmt::format("{} of '{}', {}", held.text(), holdings_[demand.holding]->workload.text(),
+                    to_text(demand.during));
+    if (missing.example.empty() || example < missing.example) missing.example = example;
   }
 
   bool on_card(const RequestedHolding& requested, const GpuId& held, std::uint32_t card_index,
@@ -200,19 +254,27 @@ class Resolver {
                   .machine = machine_index,
                   .during = requested.during(),
                   .gpu_memory_bytes = machine.gpu_memory_bytes};
+    set_part(demand, each, seat.units, machine, requested, first);
+    add(demand, present);
+  }
+
+  // Requests a part of a GPU or instance that has `whole`, and what the holding states of the host
+  // if this is the first of its devices.
+  static void set_part(Demand& demand, const CardFraction& each, const GpuUnits& whole,
+                       const Fleet::Machine& machine, const RequestedHolding& requested,
+                       bool first) {
     // Nobody can hold more than all of a seat.
-    const auto of_seat = [&](std::size_t axis, CardShare share) {
+    const auto part_of = [&](std::size_t axis, CardShare share) {
       const CardShare part = std::min(share, CardShare::whole());
-      return requested.sharing.own_units(scale_units(seat.units[axis], part));
+      return requested.sharing.own_units(scale_units(whole[axis], part));
     };
-    demand.units[kCompute] = of_seat(kCompute, each.compute);
-    demand.units[kMemory] = of_seat(kMemory, each.memory);
-    const auto host = [&](const std::optional<std::uint64_t>& whole) {
-      return whole && !first ? std::optional<std::uint64_t>(0) : whole;
+    demand.units[kCompute] = part_of(kCompute, each.compute);
+    demand.units[kMemory] = part_of(kMemory, each.memory);
+    const auto host = [&](const std::optional<std::uint64_t>& stated) {
+      return stated && !first ? std::optional<std::uint64_t>(0) : stated;
     };
     set_host(demand, machine.shape, machine.capacity()[kCompute],
              host(requested.holding->cpu_milli), host(requested.holding->memory_bytes));
-    add(demand, present);
   }
 
   void some_instance(const RequestedHolding& requested, std::uint32_t machine_index,
@@ -389,9 +451,18 @@ class Resolver {
   const SharedHoldings& shared_;
   const Fleet& fleet_;
   Demands out_;
+  std::set<std::pair<std::uint32_t, const MissingGpus*>> counted_;  // holdings in `missing_*`
   std::map<Selector, std::uint32_t> selector_of_;
   std::vector<PoolTotals> totals_;  // by selector, in the order of their first use
 };
+
+void append(MissingGpus& all, const MissingGpus& part) {
+  all.holdings += part.holdings;
+  all.time += part.time;
+  if (all.example.empty() || (!part.example.empty() && part.example < all.example)) {
+    all.example = part.example;
+  }
+}
 
 // Appends the demands of a block of holdings to those of the blocks before it.
 void append(Demands& all, std::map<Selector, std::uint32_t>& selector_of, Demands& part) {
@@ -407,6 +478,8 @@ void append(Demands& all, std::map<Selector, std::uint32_t>& selector_of, Demand
     all.all.push_back(demand);
   }
   for (const auto& [what, count] : part.problems) all.problems[what] += count;
+  append(all.missing_gpus, part.missing_gpus);
+  append(all.missing_instances, part.missing_instances);
 }
 
 // Fewer node groups first; among equals by the groups, so that the order is always the same.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "allocation/fleet_index.h"
+#include "core/quantity.h"
 #include "ledger/holding.h"
 
 namespace pennyweight {
@@ -24,18 +25,28 @@ struct Demand {
   std::uint32_t machine;  // kSeat: the machine of its GPU
   Interval during;        // the holding's time, within the target's presence
   AxisUnits units{};
-  std::uint32_t devices = 1;           // kMachine, kPool: how many devices `units` are for
+  // kMachine, kPool: how many devices `units` are for; 0: none that telemetry may place.
+  std::uint32_t devices = 1;
   std::uint64_t gpu_memory_bytes = 0;  // of one GPU of the target; 0: unknown
 };
 
 // Any of these node groups, ascending.
 using Selector = std::vector<std::uint32_t>;
 
+// What holdings had of GPUs, or of MIG instances, while no fact has these (missing_times.h).
+struct MissingGpus {
+  std::uint64_t holdings = 0;
+  GpuTime time;
+  std::string example;  // the first by its text
+};
+
 struct Demands {
   std::vector<Demand> all;                        // by holding
   std::vector<Selector> selectors;                // those with fewer node groups first
   std::map<std::string, std::uint64_t> problems;  // holdings that could not be placed: why, and how
                                                   // many
+  MissingGpus missing_gpus;
+  MissingGpus missing_instances;
 };
 
 // `Demand::holding` is an index into `holdings`.

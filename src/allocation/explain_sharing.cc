@@ -110,7 +110,8 @@ class SharingExplainer {
   }
 
   bool is_chosen(const PlacedDemand& each) const {
-    return holdings_[each.demand->holding]->id == posting_.holding;
+    return holdings_[each.demand->holding]->id == posting_.holding &&
+           each.during.overlap(posting_.interval).has_value();
   }
 
   void explain_holder(std::span<const PlacedDemand> placed, const UtilizationIndex& index) {
@@ -180,9 +181,17 @@ class SharingExplainer {
   // Holders that name only the node share what is left of it.
   void explain_machine(std::span<const PlacedDemand> placed) {
     Facts facts;
-    facts.emplace_back("where",
-                       fmt::format("{} GPUs of node {}; nothing says which",
-                                   fleet_.machines()[machine_].gpu_count, posting_.node.text()));
+    const auto gpus = fleet_.machines()[machine_].gpu_count;
+    facts.emplace_back("where", fmt::format("{} {} of node {}; nothing says which", gpus,
+                                            gpus == 1 ? "GPU" : "GPUs", posting_.node.text()));
+    const auto chosen =
+        std::ranges::find_if(placed, [&](const PlacedDemand& each) { return is_chosen(each); });
+    if (chosen != placed.end() &&
+        std::holds_alternative<OnGpus>(holdings_[chosen->demand->holding]->placement)) {
+      facts.emplace_back("why there",
+                         "no inventory has what it names in this time, but one has it "
+                         "at another time of the holding");
+    }
     others(facts, placed, [](const PlacedDemand&) { return true; });
     out_.steps.push_back({"Who shared the node", std::move(facts)});
   }

@@ -47,6 +47,30 @@ std::vector<SharedTime> shared_times(const std::vector<Holding>& jobs, std::size
   return times;
 }
 
+// An instance or GPU as one layout has it.
+struct NamedSeat {
+  std::size_t gpu;   // of World::gpus
+  std::size_t seat;  // of World::cards
+  Interval present;
+};
+
+// The seats with this id while the job runs, by time.
+std::vector<NamedSeat> seats_named(const World& world, const GpuId& id, const Interval& held) {
+  std::vector<NamedSeat> named;
+  for (std::size_t g = 0; g < world.gpus.size(); ++g) {
+    const auto present = world.presence_of_gpu(g);
+    const auto met = present ? present->overlap(held) : std::nullopt;
+    if (!met) continue;
+    for (std::size_t s = 0; s < world.cards[g].seats.size(); ++s) {
+      if (world.cards[g].seats[s].id == id) named.push_back({g, s, *met});
+    }
+  }
+  std::sort(named.begin(), named.end(), [](const NamedSeat& a, const NamedSeat& b) {
+    return a.present.begin() < b.present.begin();
+  });
+  return named;
+}
+
 std::vector<TrueRequest> true_requests(const World& world, const Holding& job,
                                        const SharedTime& shared, std::size_t index) {
   std::vector<TrueRequest> requests;
@@ -122,6 +146,26 @@ std::vector<TrueRequest> true_requests(const World& world, const Holding& job,
               host(job.cpu_milli), host(job.memory_bytes));
           first_seat = false;
         }
+      }
+    }
+    // A layout that lacks the instance of a job in mid-job can't be true: the job holds as much of
+    // the node as it had in the layout before, or else in the one after.
+    const auto named = seats_named(world, id, job.held);
+    for (std::size_t n = 0; n <= named.size() && !named.empty(); ++n) {
+      const NamedSeat& nearest = named[n == 0 ? 0 : n - 1];
+      const auto missing =
+          Interval::of(n == 0 ? job.held.begin() : nearest.present.end(),
+                       n == named.size() ? job.held.end() : named[n].present.begin());
+      const Seat& seat = world.cards[nearest.gpu].seats[nearest.seat];
+      for (std::size_t m = 0; m < world.nodes.size() && missing; ++m) {
+        if (world.nodes[m].name != world.gpus[nearest.gpu].node) continue;
+        const CardUnits each = true_units(job.device, world.nodes[m]);
+        const auto host = [&](const std::optional<std::uint64_t>& whole) {
+          return whole && !first ? std::optional<std::uint64_t>(0) : whole;
+        };
+        add(m, kAnywhere, 0, missing,
+            {of(seat.units[0], each.compute), of(seat.units[1], each.memory)}, host(job.cpu_milli),
+            host(job.memory_bytes));
       }
     }
     first = false;

@@ -223,7 +223,8 @@ class ScopeRun {
     allocation_.dimensions = merge_dimensions(allocation_.dimensions, reversed_.dimensions);
     std::ranges::copy(reversals_, std::back_inserter(facts_.charges));
     for (const AllocationNote& note : allocation_.notes) {
-      outcome_.notes.push_back(fmt::format("{} ({} times)", note.what, note.count));
+      outcome_.notes.push_back(
+          fmt::format("{} ({} {})", note.what, note.count, note.count == 1 ? "time" : "times"));
     }
     return {};
   }
