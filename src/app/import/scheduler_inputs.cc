@@ -172,6 +172,9 @@ FileParser accounting_parser(const ParserInput& input, const std::shared_ptr<Rea
         add_remark(input, counts.used, "job says what it used of processors or memory",
                    "jobs say what they used of processors or memory");
         add_remark(input, counts.others, others.one, others.many);
+        for (const auto& [what, count] : counts.disregarded) {
+          input.remarks.push_back(fmt::format("{}: {}", what, count));
+        }
         return {};
       }};
 }

@@ -118,6 +118,11 @@ Result<void> RecordReader::read_record(const FedLine& line) {
     ++counts_.others;
     return {};
   }
+  if (!(*read)->disregarded.empty()) {
+    ++counts_.others;
+    ++counts_.disregarded[(*read)->disregarded];
+    return {};
+  }
   return take(**std::move(read), line.number);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct Counts {
   std::uint64_t used = 0;           // of the holdings: whose used processor time or memory is known
   std::uint64_t others = 0;         // records of other kinds, which hold nothing
   std::uint64_t rejected = 0;
+  // Of the others: what they state of jobs that is not taken into account, and how many do.
+  std::map<std::string_view, std::uint64_t> disregarded = {};
   bool operator==(const Counts&) const = default;
 };
 
@@ -64,11 +67,12 @@ std::optional<std::uint64_t> seconds_as_ms(std::string_view text);
 inline constexpr std::uint64_t kSecondsMax = 7'258'118'399;  // the year 2199
 
 // A run of a job: it held something, or had no time. Of one that held nothing and whose end is not
-// known there is neither.
+// known there is neither. A record that is none may state what is not taken into account.
 struct Run {
   std::optional<Holding> holding = {};
   std::optional<Outcome> without_time = {};
   HostUsage used = {};
+  std::string_view disregarded = {};
 };
 
 // When a job began and ended, as far as its record says.

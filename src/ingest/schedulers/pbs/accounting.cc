@@ -28,6 +28,10 @@ using accounting::whole_number;
 constexpr std::uint64_t kHoursMax = 1'000'000'000;
 constexpr std::uint64_t kCpusMax = 1'000'000'000;
 constexpr std::string_view kNoProject = "_pbs_project_default";
+constexpr std::string_view kReleaseNote =
+    "records of vnodes that jobs gave up early, for which these are charged until they end";
+constexpr std::string_view kSuspensionNote =
+    "records of suspensions, during which the jobs are charged as well";
 
 // "10485760kb", "10gb", "512": bytes. PBS's words (kw, mw, …) are of a size that no record states.
 std::optional<std::uint64_t> bytes_of(std::string_view text) {
@@ -47,8 +51,12 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
   return *count * scale;
 }
 
-// key=value, separated by blanks; a value with blanks is in quotes.
-using Attributes = std::map<std::string_view, std::string_view>;
+// key=value, separated by blanks; a value with blanks is in double quotes, or in single ones if it
+// has double ones.
+struct Attributes {
+  std::map<std::string_view, std::string_view> values;
+  std::string_view twice;  // a key that is read and has two values; empty: none
+};
 
 Attributes attributes_of(std::string_view text) {
   Attributes attributes;
@@ -62,10 +70,13 @@ Attributes attributes_of(std::string_view text) {
     }
     const std::string_view key = text.substr(0, equals);
     text.remove_prefix(equals + 1);
-    const bool is_quoted = text.starts_with('"') && text.find('"', 1) != std::string_view::npos;
+    const char quote = text.starts_with('"') || text.starts_with('\'') ? text.front() : ' ';
+    const bool is_quoted = quote != ' ' && text.find(quote, 1) != std::string_view::npos;
     if (is_quoted) text.remove_prefix(1);
-    const std::size_t end = std::min(text.find(is_quoted ? '"' : ' '), text.size());
-    attributes.try_emplace(key, text.substr(0, end));
+    const std::size_t end = std::min(text.find(is_quoted ? quote : ' '), text.size());
+    const std::string_view value = text.substr(0, end);
+    const auto [there, is_new] = attributes.values.try_emplace(key, value);
+    if (!is_new && there->second != value && is_read(key)) attributes.twice = key;
     text.remove_prefix(std::min(end + (is_quoted ? 1 : 0), text.size()));
   }
 }
@@ -150,9 +161,11 @@ class Record {
   explicit Record(std::string_view text) : attributes_(attributes_of(text)) {}
 
   std::string_view value(std::string_view key) const {
-    const auto found = attributes_.find(key);
-    return found == attributes_.end() ? std::string_view() : found->second;
+    const auto found = attributes_.values.find(key);
+    return found == attributes_.values.end() ? std::string_view() : found->second;
   }
+  // A key that has two values, of which nothing tells the true one.
+  std::string_view twice() const { return attributes_.twice; }
   // Nothing where the key is absent, or 0, PBS's "not yet".
   Read<std::optional<Instant>> time(std::string_view key) const {
     const std::string_view text = value(key);
@@ -218,6 +231,11 @@ HostUsage usage_of(const Record& record) {
 }
 
 Read<Run> run_of(std::string_view id, const Record& record, const Options& options) {
+  if (!record.twice().empty()) {
+    return mistake(record.twice(),
+                   "it has two values, perhaps since a name that a user chose has quotes in it: "
+                   "give the job as a table of holdings");
+  }
   const auto start = TRY(record.time("start"));
   const auto end = TRY(record.time("end"));
   const WorkloadId workload{std::string(id)};
@@ -261,6 +279,24 @@ Read<Run> run_of(std::string_view id, const Record& record, const Options& optio
 
 }  // namespace
 
+bool is_read(std::string_view key) {
+  constexpr std::string_view kRead[] = {"user",
+                                        "group",
+                                        "account",
+                                        "project",
+                                        "jobname",
+                                        "queue",
+                                        "ctime",
+                                        "start",
+                                        "end",
+                                        "exec_vnode",
+                                        "Exit_status",
+                                        "Resource_List.ngpus",
+                                        "resources_used.cput",
+                                        "resources_used.mem"};
+  return std::ranges::find(kRead, key) != std::end(kRead);
+}
+
 bool begins_with_stamp(std::string_view line) {
   constexpr std::string_view kPattern = "00/00/0000 00:00:00";
   return std::ranges::equal(line.substr(0, kStampBytes), kPattern, [](char c, char like) {
@@ -280,6 +316,8 @@ Read<std::optional<Run>> read_record(std::string_view line, const Options& optio
                    "record of PBS's accounting log");
   }
   const char type = line[kStampBytes + 1];
+  if (type == 'u') return Run{.disregarded = kReleaseNote};
+  if (type == 'z') return Run{.disregarded = kSuspensionNote};
   if (type != 'E' && type != 'R') return std::nullopt;
   const std::string_view rest = line.substr(kStampBytes + 3);
   const std::size_t cut = rest.find(';');
@@ -287,7 +325,11 @@ Read<std::optional<Run>> read_record(std::string_view line, const Options& optio
   if (cut == std::string_view::npos || id.empty() || id.size() > limits::kIdBytesMax) {
     return mistake("", "there is no job, or nothing after it: the record is cut off");
   }
-  return TRY(run_of(id, Record(rest.substr(cut + 1)), options));
+  const Record record(rest.substr(cut + 1));
+  if (id.contains("[]") && record.value("exec_vnode").empty() && TRY(record.time("start"))) {
+    return std::nullopt;
+  }
+  return TRY(run_of(id, record, options));
 }
 
 }  // namespace pennyweight::pbs

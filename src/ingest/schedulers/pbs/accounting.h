@@ -7,10 +7,15 @@
 // format is that of the chapter "Accounting" of the Administrator's Guide.
 //
 //   E, R        a job ended, or a run of it did and it was queued again: the time from start to
-//   end,
-//               which are seconds since 1970. Runs of one job are told apart by their start
+//               end, which are seconds since 1970. Runs of one job are told apart by their start
 //   exec_vnode  what it had on each vnode: ncpus, ngpus, mem. "n1[0]" is a vnode of the host n1
-//   others      Q, S, D, A, L … are counted and hold nothing: what a job had is on its E or R
+//   u, z        a job gave vnodes up before its end, or was suspended. Its E has the vnodes of its
+//               start and no suspensions, so it is charged for them all; how many there are is said
+//   others      Q, S, D, A, L … are counted and hold nothing: what a job had is on its E or R. So
+//               is the E of an array as a whole ("12[].server"), whose elements have their own
+//
+// Users choose the text of some values, and PBS doesn't mask quotes in them. So a record with two
+// values of one key that is read is rejected: an account named `x" end=…` would end the job.
 //
 // A job whose Resource_List.ngpus asks for GPUs that no vnode of exec_vnode states is rejected, and
 // so is one without exec_vnode (Torque): on which nodes the GPUs were is not known then.
@@ -31,6 +36,9 @@ accounting::Read<std::optional<accounting::Run>> read_record(std::string_view re
 // "04/16/2025 10:19:48", with which its lines begin.
 inline constexpr std::size_t kStampBytes = 19;
 bool begins_with_stamp(std::string_view line);
+
+// Keys of a record that are read.
+bool is_read(std::string_view key);
 
 // Whether a text begins with a record of the accounting log.
 bool is_accounting_record(std::string_view line);

@@ -100,6 +100,51 @@ TEST(PbsAccounting, RunsOfOneJobAndRecordsThatHoldNothing) {
   EXPECT_EQ(bytes.holdings, whole.holdings);
 }
 
+// The E of an array has no vnodes, since its elements have records of their own. One that never
+// began has no elements either: it is counted.
+TEST(PbsAccounting, AnArrayAsAWholeHoldsNothing) {
+  const std::string array = "02/11/2026 20:12:21;E;7[].srv;user=ann ";
+  const auto read = read_log(
+      array + "ctime=1770861600 start=1770865200 Resource_List.ngpus=2 end=1770868800\n" + array +
+      "ctime=1770861600 start=0 end=1770868800\n" +
+      "02/11/2026 20:12:21;E;7[3].srv;start=1770865200 exec_vnode=(n1:ngpus=2) end=1770868800\n");
+  EXPECT_TRUE(read.rejected.empty());
+  ASSERT_EQ(read.holdings.size(), 1u);
+  EXPECT_EQ(read.holdings[0].workload.text(), "7[3].srv");
+  EXPECT_EQ(read.counts.others, 1u);
+  EXPECT_EQ(read.counts.never_started, 1u);
+}
+
+TEST(PbsAccounting, WhatIsNotTakenIntoAccountIsCounted) {
+  const auto read = read_log(
+      record("start=1770865200 exec_vnode=(n1:ngpus=2) session=7", 'u') +
+      record("start=1770865200 exec_vnode=(n1:ngpus=1) session=7", 'e') +
+      "02/11/2026 20:12:21;z;7.srv;resources_used.ncpus=2\n02/11/2026 20:12:25;r;7.srv;\n");
+  EXPECT_EQ(read.counts.others, 4u);
+  std::string disregarded;
+  for (const auto& [what, count] : read.counts.disregarded) {
+    disregarded += fmt::format("{}: {}\n", what, count);
+  }
+  EXPECT_EQ(disregarded,
+            "records of suspensions, during which the jobs are charged as well: 1\n"
+            "records of vnodes that jobs gave up early, for which these are charged until they "
+            "end: 1\n");
+}
+
+// PBS writes what a user gives as an account between quotes, whatever is in it.
+TEST(PbsAccounting, AValueThatAUserChoseDoesNotStandForAnother) {
+  const auto reason = [](std::string_view chosen) {
+    const auto read = read_log(record(
+        fmt::format("{} ctime=1 start=1770865200 exec_vnode=(n1:ngpus=8) end=1770868800", chosen)));
+    return read.rejected.size() == 1 ? read.rejected[0].column : std::string("read");
+  };
+  EXPECT_EQ(reason("account=\"x\" end=1770865201 y=\"\""), "end");
+  EXPECT_EQ(reason("account=\"x\" start=0 y=\"\""), "start");
+  EXPECT_EQ(reason("account=\"x\" exec_vnode=(n1:ncpus=1) y=\"\""), "exec_vnode");
+  EXPECT_EQ(reason("Resource_List.site='a \"b\" end=5'"), "read");
+  EXPECT_EQ(reason("account=\"x end=5\""), "read");
+}
+
 TEST(PbsAccounting, BadRecordsAreSetAsideAndGoodOnesAreRead) {
   const struct {
     std::string text;

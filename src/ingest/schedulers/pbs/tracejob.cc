@@ -22,6 +22,8 @@ using accounting::Run;
 
 constexpr std::string_view kJob = "Job: ";
 constexpr char kEnded = 'E';
+constexpr char kUpdate = 'u';
+constexpr char kSuspension = 'z';
 constexpr char kOther = 'S';
 constexpr char kCut = '!';
 
@@ -50,24 +52,8 @@ bool is_name(std::string_view word) {
   });
 }
 
-// What is read. None has blanks but in quotes, so that after it comes another "key=".
-constexpr std::string_view kRead[] = {"user",
-                                      "group",
-                                      "account",
-                                      "project",
-                                      "jobname",
-                                      "queue",
-                                      "ctime",
-                                      "qtime",
-                                      "etime",
-                                      "start",
-                                      "end",
-                                      "exec_host",
-                                      "exec_vnode",
-                                      "Exit_status",
-                                      "Resource_List.ngpus",
-                                      "resources_used.cput",
-                                      "resources_used.mem"};
+// Keys whose values have no blanks, like those that are read: after one comes another "key=".
+constexpr std::string_view kShown[] = {"qtime", "etime", "exec_host"};
 
 // Whether a line's end may stand inside a word: `next` continues `text`. In quotes a blank and a
 // cut look alike; there it is taken for a blank.
@@ -78,7 +64,7 @@ bool may_be_cut(std::string_view text, std::string_view next) {
   if (equals == std::string_view::npos) return is_name(last) && begins_attribute;
   const std::string_view key = last.substr(0, equals), value = last.substr(equals + 1);
   return !begins_attribute && !value.starts_with('"') &&
-         std::ranges::find(kRead, key) != std::end(kRead);
+         (is_read(key) || std::ranges::find(kShown, key) != std::end(kShown));
 }
 
 // Whether a record has an attribute.
@@ -88,6 +74,17 @@ bool has_attribute(std::string_view record, std::string_view key) {
     if (at == 0 || record[at - 1] == ' ') return true;
   }
   return false;
+}
+
+// The type that the accounting log gives a record, as far as it matters. PBS states a start and an
+// end of runs (E, R), and of reservations, which begin with their owner (B); a session and no end
+// of jobs that gave vnodes up early (u, and e when they end); resources alone of suspended jobs
+// (z).
+char type_of(std::string_view record) {
+  if (record.starts_with("resources_used.")) return kSuspension;
+  if (record.starts_with("owner=") || !has_attribute(record, "start=")) return kOther;
+  if (has_attribute(record, "end=")) return kEnded;
+  return has_attribute(record, "session=") ? kUpdate : kOther;
 }
 
 Read<std::optional<Run>> read_entry(std::string_view record, const Options& options) {
@@ -145,8 +142,7 @@ void TracejobReader::append(std::string_view more) {
 Result<void> TracejobReader::end_entry() {
   if (!entry_) return {};
   const Entry entry = *std::exchange(entry_, std::nullopt);
-  const bool is_run = has_attribute(entry.text, "end=") && has_attribute(entry.text, "start=");
-  const char type = entry.is_cut ? kCut : is_run ? kEnded : kOther;
+  const char type = entry.is_cut ? kCut : type_of(entry.text);
   std::string record(static_cast<std::size_t>(entry.line - 1 - lines_given_), '\n');
   record.append(entry.stamp).append({';', type, ';'}).append(job_).push_back(';');
   record.append(entry.text).push_back('\n');

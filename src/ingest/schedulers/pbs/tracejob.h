@@ -7,9 +7,10 @@
 //                             exec_vnode=(n1:ncpus=8:ngpus=2) end=1770868800 Exit_status=0
 //
 // Lines of kind A are records of the accounting log (accounting.h) without their type, wrapped at
-// blanks. One with an end is read as the record of a run that ended; the others hold nothing, like
-// all lines of the server (S), the scheduler (L) and the nodes (M). A record of which a line's end
-// may have cut a value is set aside.
+// blanks. PBS writes a start and an end of runs that ended and of reservations only, and those
+// begin with their owner; so the others hold nothing, like all lines of the server (S), the
+// scheduler (L) and the nodes (M). A record of which a line's end may have cut a value is set
+// aside.
 #pragma once
 
 #include <cstdint>

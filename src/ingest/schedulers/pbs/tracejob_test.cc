@@ -96,6 +96,24 @@ TEST(Tracejob, RunsOfOneJobAndSeveralJobsInOneFile) {
   EXPECT_EQ(read.counts.others, 1u);
 }
 
+TEST(Tracejob, OnlyRunsThatEndedHoldSomething) {
+  const std::string line = "02/11/2026 20:12:21  A    ";
+  const auto read = trace(
+      "Job: R8.srv\n\n" + line +
+      "owner=ann queue=R8 ctime=1 start=1770865200 end=1770868800 "
+      "duration=3600 nodes=(n1:ncpus=8:ngpus=2)\n" +
+      "Job: 7.srv\n\n" + line + "user=ann start=1770865200 exec_vnode=(n1:ngpus=2)\n" + line +
+      "resources_used.ncpus=2 resources_released=(n1:ngpus=2)\n" + line +
+      "user=ann start=1770865200 exec_vnode=(n1:ngpus=2) session=9\n" + line +
+      "user=ann account=\"owner= duration=1\" start=1770865200 exec_vnode=(n1:ngpus=2) session=9 "
+      "end=1770868800\n");
+  EXPECT_TRUE(read.rejected.empty());
+  ASSERT_EQ(read.holdings.size(), 1u);
+  EXPECT_EQ(read.holdings[0].held.length_ms(), 3'600'000u);
+  EXPECT_EQ(read.counts.others, 4u);
+  EXPECT_EQ(read.counts.disregarded.size(), 2u);
+}
+
 // Lines of a terminal that cut words: 170886 | 8800 is no time, n2:nc | pus=8 no vnode.
 TEST(Tracejob, AValueThatALineEndCutIsSetAside) {
   for (const std::string_view at :
