@@ -12,6 +12,8 @@
 namespace pennyweight {
 namespace {
 
+constexpr std::string_view kAccountWord = " account ";  // of account_scope()
+
 std::optional<Decimal> negated(const std::optional<Decimal>& number) {
   return number ? std::optional(-*number) : std::nullopt;
 }
@@ -89,15 +91,23 @@ std::string_view cloud_of(const Charge& charge) {
   return {};
 }
 
+std::string account_in_scope(const std::string& account, std::string_view cloud) {
+  return cloud == kAzureCloud ? ascii::lower_case(account) : account;
+}
+
+std::string account_scope_of_statement(const std::string& scope, std::string_view cloud) {
+  return scope.contains(kAccountWord) ? account_in_scope(scope, cloud) : scope;
+}
+
 std::string account_in_scope(const Charge& charge, const std::string& account) {
-  return cloud_of(charge) == kAzureCloud ? ascii::lower_case(account) : account;
+  return account_in_scope(account, cloud_of(charge));
 }
 
 std::string account_scope(const Charge& charge) {
   std::string scope = month_of(charge.billing_period.begin());
   scope += charge.billing_account_id.empty()
                ? " issuer " + charge.invoice_issuer_name
-               : " account " + account_in_scope(charge, charge.billing_account_id);
+               : std::string(kAccountWord) + account_in_scope(charge, charge.billing_account_id);
   return scope;
 }
 

@@ -9,7 +9,6 @@
 #include "app/import/delivery_doubles.h"
 #include "app/import/gradual_loss.h"
 #include "app/import/share_names.h"
-#include "core/ascii.h"
 #include "core/try.h"
 #include "ledger/account_in_scope.h"
 #include "ledger/delivery.h"
@@ -18,12 +17,6 @@
 
 namespace pennyweight {
 namespace {
-
-// Statements of earlier programs have Azure's ids in the letters of their files. "2026-03 account "
-// has none but small ones.
-std::string spelled_as(const std::string& account, std::string_view cloud) {
-  return cloud == kAzureCloud ? ascii::lower_case(account) : account;
-}
 
 std::set<Hash128> lines_of(const std::vector<DeliveredFile>& files) {
   std::set<Hash128> lines;
@@ -66,8 +59,8 @@ std::optional<bool> EarlierDeliveries::came_with(const LineGroupKey& group,
   for (auto at = statements_.rbegin(); at != statements_.rend(); ++at) {
     bool has_group = false, has_other = false;
     for (const DeliveredShare& share : at->second.delivered) {
-      const std::string sub_account = spelled_as(share.sub_account, group.cloud);
-      if (spelled_as(share.account, group.cloud) != group.account) continue;
+      const std::string sub_account = account_in_scope(share.sub_account, group.cloud);
+      if (account_scope_of_statement(share.account, group.cloud) != group.account) continue;
       if (sub_account == group.sub_account && share.part == group.part) has_group = true;
       if (!sub_account.empty() && sub_accounts.contains(sub_account)) {
         has_other = true;

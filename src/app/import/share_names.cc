@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/ascii.h"
 #include "ledger/account_in_scope.h"
 
 namespace pennyweight {
@@ -14,11 +13,12 @@ ShareNames::ShareNames(const DeliveredLines& lines) {
 }
 
 GroupName ShareNames::name_of(const DeliveredShare& share) const {
-  std::string account = ascii::lower_case(share.account);
+  std::string account = account_scope_of_statement(share.account, kAzureCloud);
   if (!azure_accounts_.contains(account)) {
     return {share.account, share.sub_account, share.part, share.currency};
   }
-  return {std::move(account), ascii::lower_case(share.sub_account), share.part, share.currency};
+  return {std::move(account), account_in_scope(share.sub_account, kAzureCloud), share.part,
+          share.currency};
 }
 
 }  // namespace pennyweight

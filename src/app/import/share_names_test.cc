@@ -40,5 +40,20 @@ TEST(ShareNames, AzuresAreTheSameInAnyLetters) {
   }
 }
 
+// A bill that names no account has its issuer in the place of one.
+TEST(ShareNames, AnIssuerIsNamedAsItIs) {
+  Charge charge = charge_of("Microsoft");
+  charge.billing_account_id.clear();
+  DeliveredLines lines;
+  lines.add(charge);
+  const DeliveredShare written{.account = "2026-03 issuer Microsoft",
+                               .sub_account = "Sub-1",
+                               .part = "",
+                               .currency = kUsd,
+                               .lines = 1,
+                               .costs = Costs::zero(kUsd)};
+  EXPECT_EQ(ShareNames(lines).name_of(written), group_name(lines.groups().begin()->first));
+}
+
 }  // namespace
 }  // namespace pennyweight
