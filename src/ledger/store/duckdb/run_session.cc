@@ -150,15 +150,22 @@ RunRecord DuckdbRun::new_record() const {
 }
 
 Result<void> DuckdbRun::write_dimensions() {
+  Appender appender = TRY(Appender::open(lock_.connection(), "", Table<DimensionRecord>::kName));
+  // Records repeat the workload for each dimension, so only a few of them are in memory at once.
   std::vector<DimensionRecord> records;
+  const auto append = [&]() -> Result<void> {
+    TRY(append_records(appender, std::span<const DimensionRecord>(records), run_id_));
+    records.clear();
+    return {};
+  };
   for (const auto& [workload, labels] : dimensions_) {
     if (labels.empty()) records.push_back({workload.text(), "", ""});
     for (const auto& [name, value] : labels.entries()) {
       records.push_back({workload.text(), name, value});
     }
+    if (records.size() >= 8 * Appender::kChunkRows) TRY(append());
   }
-  Appender appender = TRY(Appender::open(lock_.connection(), "", Table<DimensionRecord>::kName));
-  TRY(append_records(appender, std::span<const DimensionRecord>(records), run_id_));
+  TRY(append());
   return appender.close();
 }
 
