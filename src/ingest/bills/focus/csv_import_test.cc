@@ -1,5 +1,6 @@
 #include "ingest/bills/csv_import.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -352,6 +353,69 @@ TEST(CsvImport, AMonthOfLocalMidnightsIsThatMonth) {
   EXPECT_EQ(to_text(seen.lines[1].billing_period), "2026-03-01T08:00:00Z/2026-04-01T07:00:00Z");
   EXPECT_THAT(summary->warnings, testing::Contains(HasSubstr("in 1 row the billing period begins "
                                                              "and ends at local midnights")));
+}
+
+TEST(CsvImport, OnlyMidnightsOfATimeZoneBeginALocalMonth) {
+  struct Period {
+    const char* begin;
+    const char* end;
+    const char* month;  // in which the bill is booked; "": the row is set aside
+  };
+  const auto text_of = [](const std::vector<Period>& periods) {
+    std::string text =
+        "BilledCost,BillingCurrency,ChargeCategory,BillingPeriodStart,BillingPeriodEnd,"
+        "ChargePeriodStart,ChargePeriodEnd\n";
+    for (const Period& period : periods) {
+      text += fmt::format("12.5,USD,Usage,{},{},2026-03-05T00:00:00Z,2026-03-06T00:00:00Z\n",
+                          period.begin, period.end);
+    }
+    return text;
+  };
+  const std::vector<std::vector<Period>> files = {
+      {{"2026-02-28T23:00:00Z", "2026-03-31T22:00:00Z", "2026-03"}},  // Berlin
+      {{"2026-02-28T18:15:00Z", "2026-03-31T18:15:00Z", "2026-03"}},  // Kathmandu
+      {{"2026-03-31T10:15:00Z", "2026-04-30T11:15:00Z", "2026-04"}},  // the Chatham Islands
+      {{"2026-02-28T10:00:00Z", "2026-03-31T10:00:00Z", "2026-03"}},  // Kiritimati
+      {{"2026-02-28T09:00:00Z", "2026-03-31T09:00:00Z", "2026-02"}},  // nobody is so far ahead
+      {{"2026-02-28T18:07:00Z", "2026-03-31T18:07:00Z", "2026-02"}},
+      {{"2026-02-28T22:45:00Z", "2026-03-31T22:45:00Z", "2026-02"}},
+      {{"2026-02-28T23:00:01Z", "2026-03-31T22:00:01Z", "2026-02"}},
+      {{"2026-02-28T23:00:00Z", "2026-03-31T18:00:00Z", "2026-02"}},  // of two zones
+      {{"2026-02-28T23:00:00Z", "2026-03-28T23:00:00Z", "2026-02"}},
+      {{"2026-02-28T20:00:00+01:00", "2026-03-31T20:00:00+02:00", "2026-02"}},  // evenings
+      // One zone in a file, with its summer time, beside UTC and zones that are stated.
+      {{"2026-02-28T23:00:00Z", "2026-03-31T22:00:00Z", "2026-03"},
+       {"2026-03-31T22:00:00Z", "2026-04-30T22:00:00Z", "2026-04"},
+       {"2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "2026-03"},
+       {"2026-03-01T00:00:00+0900", "2026-04-01T00:00:00+0900", "2026-03"},
+       {"2026-03-01T00:00:00-08:00", "2026-04-01T00:00:00-07:00", "2026-03"},
+       {"2026-02-28T15:00:00Z", "2026-03-31T15:00:00Z", ""}},
+      {{"2026-02-28T15:00:00Z", "2026-03-31T15:00:00Z", "2026-03"},
+       {"2026-02-28T23:00:00Z", "2026-03-31T22:00:00Z", ""}},
+  };
+  for (const auto& periods : files) {
+    SCOPED_TRACE(text_of(periods));
+    bill::CollectingSink seen;
+    const auto summary = import_csv(text_of(periods), "b.csv", seen);
+    ASSERT_TRUE(summary) << summary.error().message;
+    std::vector<std::string> want, got;
+    for (const Period& period : periods) {
+      const std::string month = period.month;
+      if (!month.empty()) want.push_back(month);
+    }
+    for (const Charge& line : seen.lines) {
+      got.push_back(to_text(line.billing_period.begin()).substr(0, 7));
+    }
+    EXPECT_EQ(got, want);
+    const bool is_odd = std::string(periods[0].month) == "2026-02" &&
+                        std::string(periods[0].begin) != "2026-02-28T09:00:00Z";
+    EXPECT_EQ(std::ranges::any_of(summary->warnings,
+                                  [](const std::string& warning) {
+                                    return warning.contains("at no midnight of a time zone");
+                                  }),
+              is_odd);
+    EXPECT_EQ(summary->rejected, periods.size() - want.size());
+  }
 }
 
 TEST(CsvImport, OneCostIsEnoughAndTheOthersAreCounted) {

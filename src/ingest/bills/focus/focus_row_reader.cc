@@ -112,14 +112,6 @@ std::string cut_to_milliseconds(std::string_view text) {
   return std::string(text.substr(0, point + 4)).append(text.substr(end));
 }
 
-Interval utc_month(Instant at) {
-  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(at));
-  const auto month = day.year() / day.month();
-  return {std::chrono::sys_days(month / 1),
-          std::chrono::sys_days((month + std::chrono::months(1)) / 1)};
-}
-
-// The UTC day that contains the instant.
 Interval utc_day(Instant at) {
   const auto day = std::chrono::floor<std::chrono::days>(at);
   return {day, day + std::chrono::days(1)};
@@ -298,6 +290,10 @@ std::vector<std::string> FocusRowReader::warnings() const {
   note(deviations_.local_period,
        "the billing period begins and ends at local midnights; the months (UTC) that they begin "
        "took its place");
+  note(deviations_.odd_period,
+       "the billing period begins within 14 hours before a month (UTC), at no midnight of a time "
+       "zone; it was taken as it stands, which is for the month before; if the one after is meant, "
+       "write billing periods in UTC, such as 2026-03-01T00:00:00Z");
   note(deviations_.zero_length,
        "the charge period is a moment; usage was taken for its day, the rest for its billing "
        "period, and the moment is kept as x_ChargePeriodStart");
@@ -351,6 +347,7 @@ void FocusRowReader::count(const RowState& row, const Charge& charge) {
   deviations_.padded += row.padded ? 1 : 0;
   deviations_.no_period += row.no_period ? 1 : 0;
   deviations_.local_period += row.local_period ? 1 : 0;
+  deviations_.odd_period += row.odd_period ? 1 : 0;
   deviations_.zero_length += row.zero_length ? 1 : 0;
   deviations_.cut_times += row.cut_time ? 1 : 0;
   deviations_.too_large += row.too_large != 0 ? 1 : 0;
@@ -457,16 +454,6 @@ Result<Instant> FocusRowReader::read_instant(std::size_t slot, std::string_view 
   return last.at;
 }
 
-namespace {
-
-// The month (UTC) that begins within the hours by which a time zone is ahead. Nothing: none does.
-std::optional<Instant> month_soon_after(Instant at) {
-  const Instant next = utc_month(at).end();
-  return next - at <= std::chrono::hours(14) ? std::optional(next) : std::nullopt;
-}
-
-}  // namespace
-
 std::optional<RowFault> FocusRowReader::read_periods(RowState& row, Charge& charge) {
   std::array<std::optional<Instant>, 4> at{};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -494,12 +481,16 @@ std::optional<RowFault> FocusRowReader::read_periods(RowState& row, Charge& char
     at[0] = month.begin();
     at[1] = month.end();
   }
-  // FOCUS wants UTC. March in Berlin begins in February of UTC, and is March all the same.
-  if (const auto first = month_soon_after(*at[0]), after = month_soon_after(*at[1]);
-      first && after && *first < *after) {
-    row.local_period = true;
-    at[0] = *first;
-    at[1] = *after;
+  if (!row.no_period && is_soon_before_a_month(*at[0])) {
+    const auto months = local_months_.months_of({*at[0], cell(row, *periods_[0])},
+                                                {*at[1], cell(row, *periods_[1])});
+    if (!months) return RowFault{std::string(kPeriodColumns[0]), months.error().message};
+    row.local_period = months->has_value();
+    row.odd_period = !row.local_period;
+    if (row.local_period) {
+      at[0] = (*months)->begin();
+      at[1] = (*months)->end();
+    }
   }
   for (const std::size_t i : {0u, 2u}) {
     const auto interval = Interval::of(*at[i], *at[i + 1]);

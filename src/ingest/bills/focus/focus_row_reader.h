@@ -31,6 +31,7 @@
 #include "ingest/bills/currency_code.h"
 #include "ingest/bills/focus/column.h"
 #include "ingest/bills/focus/cost_defaults.h"
+#include "ingest/bills/focus/local_months.h"
 #include "ingest/bills/json_column.h"
 #include "ingest/bills/row_reader.h"
 #include "ingest/csv/header.h"
@@ -94,6 +95,7 @@ class FocusRowReader : public bill::RowReader {
     std::uint64_t padded = 0;
     std::uint64_t no_period = 0;
     std::uint64_t local_period = 0;
+    std::uint64_t odd_period = 0;
     std::uint64_t zero_length = 0;
     std::uint64_t cut_times = 0;
     std::uint64_t too_large = 0;
@@ -113,6 +115,7 @@ class FocusRowReader : public bill::RowReader {
     bool padded = false;              // a '+', or spaces, around a number, code or time
     bool no_period = false;           // no billing period is stated
     bool local_period = false;        // it is from one local midnight to another
+    bool odd_period = false;          // it begins shortly before a month, at no local midnight
     bool zero_length = false;         // the charge period
     bool cut_time = false;
     std::uint32_t too_large = 0;  // a bit for each of numbers_
@@ -173,6 +176,7 @@ class FocusRowReader : public bill::RowReader {
 
   // Bills repeat themselves from row to row: the values read last are cached.
   std::array<LastInstant, 4> last_instants_;
+  LocalMonths local_months_;
   bill::CurrencyParser currency_parser_;
   bill::TagsCache tags_cache_;
   bill::JsonColumnParser json_;
