@@ -10,6 +10,7 @@
 #include "core/try.h"
 #include "ingest/bills/formats/bill_formats.h"
 #include "ingest/bills/parquet_import.h"
+#include "ingest/csv/utf16.h"
 #include "ingest/schedulers/slurm/slurm_conf.h"
 #include "reporting/table.h"
 
@@ -231,8 +232,8 @@ bool FileStart::has_column(std::string_view name, char delimiter) const {
 
 Result<const InputFormat*> detect_format(std::string_view beginning, const std::string& path) {
   if (beginning.starts_with("PAR1")) return detect_parquet(path);
-  if (beginning.starts_with("\xFF\xFE") || beginning.starts_with("\xFE\xFF")) {
-    return fail(ErrorCode::kBadFile, "is UTF-16; write it as UTF-8");
+  if (const std::string_view mistake = csv::utf16_mistake(beginning); !mistake.empty()) {
+    return fail(ErrorCode::kBadFile, std::string(mistake));
   }
   if (beginning.starts_with(kByteOrderMark)) beginning.remove_prefix(kByteOrderMark.size());
   if (beginning.starts_with("PK\x03\x04")) {
@@ -242,7 +243,10 @@ Result<const InputFormat*> detect_format(std::string_view beginning, const std::
     return fail(ErrorCode::kBadFile, "is a binary file, not a bill, a record or an inventory");
   }
   const FileStart start(beginning);
-  if (start.text().empty()) return fail(ErrorCode::kBadFile, "is empty");
+  if (start.text().empty()) {
+    return fail(ErrorCode::kBadFile,
+                "is empty: it was not written to its end; fetch it again, or leave it out");
+  }
   for (const InputFormat& format : input_formats()) {
     if (format.matches(format, start)) return &format;
   }

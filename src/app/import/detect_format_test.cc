@@ -73,12 +73,19 @@ TEST(DetectFormat, SaysWhyNot) {
     std::string text;
     const char* want;
   } kCases[] = {
-      {"", "is empty"},
+      {"", "fetch it again, or leave it out"},
       {"\n \n", "is empty"},
       {std::string("a\0b", 3), "binary"},
       {"\xFF\xFE"
        "a",
        "UTF-16"},
+      {"\xFE\xFF"
+       "a",
+       "iconv -f UTF-16 -t UTF-8"},
+      {std::string("B\0i\0l\0", 6), "iconv -f UTF-16LE"},
+      {std::string("\0B\0i\0l", 6), "iconv -f UTF-16BE"},
+      {std::string("B\0i\0", 4), "iconv -f UTF-16LE"},
+      {std::string("\0\0\0a", 4), "binary"},
       {"hello, world\n", "its first line is 'hello, world'"},
       {"\x1b[2J\n", "\\x1b[2J"},
       {"{\"a\": 1}", "no format"},

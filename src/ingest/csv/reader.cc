@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "core/try.h"
+#include "ingest/csv/utf16.h"
 
 namespace pennyweight::csv {
 namespace {
@@ -21,8 +22,6 @@ struct Signature {
 
 // Files that are often mistaken for CSV because of their name.
 constexpr Signature kSignatures[] = {
-    {"\xFF\xFE", "is UTF-16; save it as UTF-8"},
-    {"\xFE\xFF", "is UTF-16; save it as UTF-8"},
     {"\x1F\x8B", "is gzip; unpack it first"},
     {"\x28\xB5\x2F\xFD", "is zstd; unpack it first"},
     {"PK\x03\x04", "is a ZIP archive or a spreadsheet; unpack it, or save it as CSV"},
@@ -84,12 +83,17 @@ Result<void> Reader::check_rows() const {
   }
   const bool nothing = !has_header_ && rows_ == 0 && bad_rows_ == 0;
   if (nothing && (options_.has_header || options_.require_rows)) {
-    return fail(ErrorCode::kBadFile, "the file is empty");
+    return fail(
+        ErrorCode::kBadFile,
+        "the file is empty: it was not written to its end; fetch it again, or leave it out");
   }
   return {};
 }
 
 Result<void> Reader::check_beginning(std::string_view bytes) const {
+  if (const std::string_view mistake = utf16_mistake(bytes); !mistake.empty()) {
+    return fail(ErrorCode::kBadFile, fmt::format("the file {}", mistake));
+  }
   for (const Signature& signature : kSignatures) {
     if (bytes.starts_with(signature.bytes)) {
       return fail(ErrorCode::kBadFile, fmt::format("the file {}", signature.what));
@@ -97,8 +101,10 @@ Result<void> Reader::check_beginning(std::string_view bytes) const {
   }
   const std::string_view beginning = bytes.substr(0, kBeginningBytes);
   if (beginning.find('\0') != std::string_view::npos) {
-    return fail(ErrorCode::kBadFile,
-                "the file is not text: it begins with NUL bytes (binary, or UTF-16)");
+    return fail(
+        ErrorCode::kBadFile,
+        "the file is not text: it begins with NUL bytes; it is binary, or broke while it was "
+        "written, so fetch it again");
   }
   return {};
 }
