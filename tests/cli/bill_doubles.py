@@ -206,6 +206,11 @@ def check_differences_and_currencies():
     expect(total(cwd) == WHOLE, f"copies: {total(cwd)}")
     expect_run(["import", "--delivery", "delta", "difference.csv"], cwd)
     expect(total(cwd) == WHOLE + Decimal("0.75") + cost(1, 1) - 9, f"differences: {total(cwd)}")
+    # A credit memo as a difference, whose invoice is filled in later, and another one.
+    for amount, invoice, code in (("-50", "", 0), ("-50", "", 0), ("-50", "I-7", 1), ("-51", "I-8", 0)):
+        (cwd / "memo.csv").write_text(text_of([dict(focus(0, 3, amount=amount), ResourceId="", ChargeCategory="Credit", InvoiceId=invoice)]))
+        expect_run(["import", "--delivery", "delta", "memo.csv"], cwd, code, ["-50.00 USD", "--not-double"] if code else [])
+    expect(total(cwd) == WHOLE + Decimal("0.75") + cost(1, 1) - 9 - 50 - 51, f"credit memos: {total(cwd)}")
     # Two accounts that cost the same came in one file; one of them again is no new cost.
     cwd = folder()
     second = every(aws, payer="000011112222", account="444455556666")
@@ -368,6 +373,28 @@ def check_two_reports_of_one_bill():
     (cwd / "2.csv").write_text(text_of(hourly[1::2]))
     expect_run(["import", "1.csv", "2.csv"], cwd)
     expect(total(cwd) == WHOLE + Decimal("37.5"), f"hours in two files: {total(cwd)}")
+    # An export without sub accounts beside one with them, of named resources and of others.
+    for number, first in enumerate((every(focus), [dict(row, ResourceId="") for row in every(focus)])):
+        (cwd / "subs.csv").write_text(text_of(first))
+        (cwd / "no-subs.csv").write_text(text_of([dict(row, SubAccountId="", ChargePeriodEnd=row["ChargePeriodStart"].replace("T00", "T23")) for row in first]))
+        for files in (["subs.csv", "no-subs.csv"], ["no-subs.csv", "subs.csv"]):
+            expect_run(["--store", f"subs{number}", "import", *files], cwd, 1, ["1,541.25 USD", "twice"])
+    tax = [dict(focus(0, day, amount=cost(0, day)), SubAccountId="", ResourceId="", ServiceName="Support", SkuId="s") for day in (1, 2)]
+    (cwd / "support.csv").write_text(text_of(tax))
+    expect_run(["--store", "support", "import", "subs.csv", "support.csv"], cwd)
+    # Machines that are billed by the hour beside others of the same price that are billed by the day.
+    others = [dict(row, **{"lineItem/ResourceId": f"i-0{int(row['lineItem/ResourceId'][3:], 16) + 90:016x}"}) for row in daily]
+    (cwd / "others.csv").write_text(text_of(hourly + others))
+    expect_run(["--store", "others", "import", "others.csv"], cwd)
+    expect(total(cwd, "others") == 2 * WHOLE, f"other machines of one price: {total(cwd, 'others')}")
+    # One of them is the same one, for a day: said. For all days of two of three: refused, with their cost.
+    one = [dict(others[0], **{"lineItem/ResourceId": daily[0]["lineItem/ResourceId"]}), *others[1:]]
+    (cwd / "one.csv").write_text(text_of(hourly + one))
+    expect_run(["--store", "one", "import", "one.csv"], cwd, 0, [f"{cost(0, 1)} USD of 2026-03 account 999988887777 stand in it twice", "if they are the same"])
+    two = daily[:10] + [dict(row, **{"lineItem/UnblendedCost": "7"}) for row in others[10:]]
+    (cwd / "two.csv").write_text(text_of(hourly + two))
+    twice = sum(cost(machine, day) for machine in (0, 1) for day in DAYS)
+    expect_run(["--store", "two", "import", "two.csv"], cwd, 1, [f"{twice:,.2f} USD of 2026-03 account 999988887777 stand in it twice", "nothing was imported"])
 
 
 def check_sub_accounts_that_are_named_later():
@@ -389,6 +416,39 @@ def check_sub_accounts_that_are_named_later():
         expect_run(["--store", "half", "import", "nameless.csv"], cwd)
         expect_run(["--store", "half", "import", "less.csv"], cwd, 1, ["nothing was imported", f"{whole:,.2f} USD"])
         expect(total(cwd, "half") == whole, f"sub accounts of half a month: {total(cwd, 'half')} of {whole}")
+
+
+def check_billing_accounts_that_are_named_later():
+    """The same of the billing account, and of the issuer with it; other machines and other issuers stay."""
+    def without(rows, *names):
+        return [dict(row, **{name: "" for name in names}) for row in rows]
+
+    for what, names in (("account", ["BillingAccountId"]), ("account and issuer", ["BillingAccountId", "InvoiceIssuerName"]),
+                        ("account and sub account", ["BillingAccountId", "SubAccountId"])):
+        for resources in ([], ["ResourceId"]):
+            cwd = folder()
+            named = without(every(focus), *resources, *names[1:2] if "sub" in what else [])
+            (cwd / "named.csv").write_text(text_of(named))
+            (cwd / "nameless.csv").write_text(text_of(without(named, *names)))
+            for first, second in (("nameless", "named"), ("named", "nameless")):
+                expect_run(["--store", first, "import", f"{first}.csv"], cwd)
+                expect_run(["--store", first, "import", f"{second}.csv"], cwd, 0, ["1,541.25 USD billed, as before"])
+                expect_run(["--store", first, "import", f"{second}.csv"], cwd, 0, ["as before"])
+                expect(total(cwd, first) == WHOLE, f"{what} of {resources}, {first} first: {total(cwd, first)}")
+    cwd = folder()
+    (cwd / "nameless.csv").write_text(text_of(without(every(focus), "BillingAccountId")))
+    (cwd / "more.csv").write_text(text_of(every(focus) + [focus(9, 5, amount="3")]))
+    (cwd / "corrected.csv").write_text(text_of([dict(row, BilledCost=str(Decimal(row["BilledCost"]) + 1)) for row in every(focus)]))
+    (cwd / "half.csv").write_text(text_of(every(focus, range(1, 3))))
+    others = [dict(focus(machine, day, amount=cost(machine, day) + 5), ResourceId=f"other-{machine}") for machine in MACHINES for day in DAYS]
+    (cwd / "others.csv").write_text(text_of(others))
+    (cwd / "issuer.csv").write_text(text_of([dict(row, InvoiceIssuerName="Acme", SubAccountId="7") for row in others]))
+    for name, code, words, want in (("more", 0, ["1,541.25 USD → 1,544.25 USD billed"], WHOLE + 3), ("corrected", 0, ["1,541.25 USD → 1,556.25 USD billed"], WHOLE + 15),
+                                    ("half", 1, ["USD away from"], WHOLE), ("issuer", 0, ["new"], 2 * WHOLE + 75),
+                                    ("others", 0, ["new"], 2 * WHOLE + 75)):
+        expect_run(["--store", name, "import", "nameless.csv"], cwd)
+        expect_run(["--store", name, "import", f"{name}.csv"], cwd, code, words)
+        expect(total(cwd, name) == want, f"an account that is named later, {name}: {total(cwd, name)} of {want}")
 
 
 def check_older_deliveries():
@@ -593,6 +653,7 @@ check_azure_metrics()
 check_parts_that_are_missing()
 check_two_reports_of_one_bill()
 check_sub_accounts_that_are_named_later()
+check_billing_accounts_that_are_named_later()
 check_older_deliveries()
 check_sub_accounts_that_vanish()
 check_spreadsheets()

@@ -15,6 +15,7 @@ struct BillRow {
   unsigned sub = 0, machine = 0, day = 1;  // of March 2026
   std::int64_t cents = 0;
   unsigned assembly = 0;  // of Google Cloud: the export that the row came with
+  bool is_daily = false;  // billed by the day, not by the hour; Azure bills all by the day
   std::string resource() const { return fmt::format("i-0abc0000000000s{}m{}", sub, machine); }
   bool operator==(const BillRow&) const = default;
 };
@@ -33,6 +34,12 @@ inline std::string dollars_of(std::int64_t cents) {
   return fmt::format("{}{}.{:02}", cents < 0 ? "-" : "", size / 100, size % 100);
 }
 
+// When the charge period of a row ends that begins at an hour of its day.
+inline std::string end_of(const BillRow& row, unsigned hour, char separator) {
+  return row.is_daily ? fmt::format("2026-03-{:02}{}{:02}:00", row.day + 1, separator, hour)
+                      : fmt::format("2026-03-{:02}{}{:02}:00", row.day, separator, hour + 1);
+}
+
 inline BillCells aws_cells(const BillRow& row, const BillLook& look) {
   const std::string day = fmt::format("2026-03-{:02}T", row.day);
   return {{"bill_bill_type", "Anniversary"},
@@ -43,7 +50,7 @@ inline BillCells aws_cells(const BillRow& row, const BillLook& look) {
           {"line_item_line_item_type", "Usage"},
           {"line_item_usage_account_id", fmt::format("22222222222{}", row.sub)},
           {"line_item_usage_start_date", day + "00:00:00Z"},
-          {"line_item_usage_end_date", day + "01:00:00Z"},
+          {"line_item_usage_end_date", end_of(row, 0, 'T') + ":00Z"},
           {"line_item_product_code", "AmazonEC2"},
           {"line_item_usage_type", "BoxUsage:p5.48xlarge"},
           {"line_item_resource_id", row.resource()},
@@ -82,7 +89,7 @@ inline BillCells gcp_cells(const BillRow& row, const BillLook& look) {
       {"sku.id", "AAAA-BBBB-CCCC"},
       {"sku.description", fmt::format("GPU {}", look.invoice)},
       {"usage_start_time", day + "05:00:00 UTC"},
-      {"usage_end_time", day + "06:00:00 UTC"},
+      {"usage_end_time", end_of(row, 5, ' ') + ":00 UTC"},
       {"project.id", fmt::format("project-{}", row.sub)},
       {"labels",
        look.tags == 0 ? "[]" : fmt::format(R"([{{"key":"team","value":"team-{}"}}])", look.tags)},
@@ -101,7 +108,7 @@ inline BillCells oci_cells(const BillRow& row, const BillLook& look) {
   return {{"lineItem/referenceNo", fmt::format("ref-{}-{}", row.resource(), row.day)},
           {"lineItem/tenantId", "ocid1.tenancy.oc1..t"},
           {"lineItem/intervalUsageStart", day + "05:00Z"},
-          {"lineItem/intervalUsageEnd", day + "06:00Z"},
+          {"lineItem/intervalUsageEnd", end_of(row, 5, 'T') + "Z"},
           {"product/service", "COMPUTE"},
           {"product/compartmentId", fmt::format("ocid1.compartment.oc1..{}", row.sub)},
           {"product/resourceId", fmt::format("ocid1.instance.oc1.iad.{}", row.resource())},
@@ -129,7 +136,7 @@ inline BillCells focus_cells(const BillRow& row, const BillLook& look, const std
           {"BillingPeriodStart", "2026-03-01T00:00:00Z"},
           {"BillingPeriodEnd", "2026-04-01T00:00:00Z"},
           {"ChargePeriodStart", day + "00:00:00Z"},
-          {"ChargePeriodEnd", day + "01:00:00Z"},
+          {"ChargePeriodEnd", end_of(row, 0, 'T') + ":00Z"},
           {"InvoiceIssuerName", issuer},
           {"InvoiceId", look.invoice == 0 ? "" : fmt::format("INV-{}", look.invoice)},
           {"SubAccountId", fmt::format("sub-{}", row.sub)},

@@ -19,8 +19,20 @@ std::size_t length_class(std::uint64_t ms) {
   return ms <= kHourMs ? 0 : ms <= kDayMs ? 1 : 2;
 }
 
+void add_size(Int128& size, const CellSum& sum) {
+  size = static_cast<Int128>(static_cast<UInt128>(size) + static_cast<UInt128>(sum.size()));
+}
+
 void add_days(DaySums& sum, const DaySums& more) {
   for (const auto& [day, cell] : more) sum[day].add(cell);
+}
+
+void add_lines(LinesOfLength& sum, const LinesOfLength& more) {
+  add_days(sum.days, more.days);
+  sum.resource_days.add(more.resource_days);
+  sum.resources.add(more.resources);
+  sum.services.add(more.services);
+  for (std::size_t i = 0; i < kResourceNamings; ++i) sum.named[i] += more.named[i];
 }
 
 void add_subject(Fingerprint& print, const Charge& charge, const std::string& resource) {
@@ -71,7 +83,8 @@ void DeliveredLines::add(const Charge& charge) {
                        .effective = charge.costs.effective.ticks()};
   const auto day = std::chrono::floor<std::chrono::days>(charge.charge_period.begin());
   group.days[day].add(sum);
-  group.by_length[length_class(charge.charge_period.length_ms())][day].add(sum);
+  LinesOfLength& of_length = group.by_length[length_class(charge.charge_period.length_ms())];
+  of_length.days[day].add(sum);
   group.by_resource[charge.resource_id.empty() ? 0 : 1][day].add(sum);
   contents_.add(content_hash(charge).low, sum);
   if (identified && has_line_number(charge)) numbers_.add(hash_of(last_scope_).low, sum);
@@ -81,13 +94,18 @@ void DeliveredLines::add(const Charge& charge) {
   static thread_local Fingerprint print, account_print;
   print.clear();
   const std::string resource = plain_resource(charge.resource_id);
-  Int128& named = group.named[static_cast<std::size_t>(naming_of(resource))];
-  named = static_cast<Int128>(static_cast<UInt128>(named) + static_cast<UInt128>(sum.size()));
+  const auto naming = static_cast<std::size_t>(naming_of(resource));
+  add_size(group.named[naming], sum);
+  add_size(of_length.named[naming], sum);
+  of_length.services.add(hash_of(charge.service_name).low, sum);
   add_subject(print, charge, resource);
   const std::size_t subject = print.size();
   if (!charge.resource_id.empty()) {
+    of_length.resources.add(print.hash().low, sum);
     print.add(charge.costs.currency().text()).add(std::int64_t{day.time_since_epoch().count()});
-    resource_days_.add(print.hash().low, sum);
+    const std::uint64_t resource_day = print.hash().low;
+    resource_days_.add(resource_day, sum);
+    of_length.resource_days.add(resource_day, sum);
     print.cut(subject);
   }
   if (!resource.empty() && !is_unique_everywhere(resource)) {
@@ -127,7 +145,10 @@ LineGroup& DeliveredLines::group_of(const Charge& charge, const std::string& par
                 .by_length = {},
                 .by_resource = {},
                 .named = {},
-                .imports = {}});
+                .imports = {},
+                .billing_account_id = charge.billing_account_id,
+                .issuers = {}});
+  found->second.issuers.insert(charge.invoice_issuer_name);
   last_begin_ = charge.billing_period.begin();
   last_currency_ = currency;
   last_account_ = charge.billing_account_id;
@@ -166,7 +187,7 @@ void DeliveredLines::merge(const DeliveredLines& other) {
     sum.has_line_identity |= group.has_line_identity;
     add_days(sum.days, group.days);
     for (std::size_t i = 0; i < group.by_length.size(); ++i) {
-      add_days(sum.by_length[i], group.by_length[i]);
+      add_lines(sum.by_length[i], group.by_length[i]);
     }
     for (std::size_t i = 0; i < group.by_resource.size(); ++i) {
       add_days(sum.by_resource[i], group.by_resource[i]);
@@ -175,6 +196,7 @@ void DeliveredLines::merge(const DeliveredLines& other) {
       sum.named[naming] += group.named[naming];
     }
     for (const auto& [number, lines] : group.imports) sum.imports[number] += lines;
+    sum.issuers.insert(group.issuers.begin(), group.issuers.end());
   }
   scopes_.insert(other.scopes_.begin(), other.scopes_.end());
   whole_scopes_.insert(other.whole_scopes_.begin(), other.whole_scopes_.end());

@@ -23,6 +23,15 @@ namespace pennyweight {
 // By the day on which the charge period begins.
 using DaySums = std::map<std::chrono::sys_days, CellSum>;
 
+// Lines of a group whose charge periods are of one length.
+struct LinesOfLength {
+  DaySums days;
+  // Each resource by day, each resource, each service, in small samples: there may be thousands of
+  // sub accounts.
+  SampledCells resource_days{128}, resources{32}, services{32};
+  std::array<Int128, kResourceNamings> named = {};  // as in LineGroup
+};
+
 // The lines of one account and month, sub account, part and currency.
 struct LineGroup {
   std::uint64_t lines = 0;
@@ -30,10 +39,12 @@ struct LineGroup {
   bool overflowed = false;         // costs are beyond the range of Money
   bool has_line_identity = false;  // ledger/delivery.h
   DaySums days;
-  std::array<DaySums, 3> by_length;    // lines of an hour or less, of a day or less, and others
-  std::array<DaySums, 2> by_resource;  // lines that name no resource, and others
+  std::array<LinesOfLength, 3> by_length;  // of an hour or less, of a day or less, and others
+  std::array<DaySums, 2> by_resource;      // lines that name no resource, and others
   std::array<Int128, kResourceNamings> named = {};  // CellSum::size() by ResourceNaming
   std::map<std::uint64_t, std::uint64_t> imports;   // lines by import, of lines in the ledger
+  std::string billing_account_id;                   // as its first line writes it
+  std::set<std::string> issuers;
 };
 
 // An account and month in one currency.

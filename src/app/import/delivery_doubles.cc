@@ -31,7 +31,7 @@ constexpr std::size_t kEqualDaysMin = 3;
 // Money of lines that both have, and of all lines of each, in the same sample.
 struct Overlap {
   Int128 common = 0, delivered = 0, there = 0;
-  std::uint64_t lines = 0;
+  std::uint64_t lines = 0, cells = 0;  // in common
   // In percent of the smaller side.
   std::uint64_t percent() const {
     const Int128 whole = std::min(delivered, there);
@@ -71,7 +71,9 @@ bool is_same_money(const CellSum& mine, const CellSum& theirs) {
 Overlap overlap_of_days(const SampledCells& delivered, const SampledCells& there) {
   Overlap overlap;
   delivered.each_common(there, [&](const CellSum& mine, const CellSum& theirs) {
-    if (is_same_money(mine, theirs)) overlap.common += mine.size();
+    if (!is_same_money(mine, theirs)) return;
+    overlap.common += mine.size();
+    ++overlap.cells;
   });
   add_wholes(delivered, there, overlap);
   return overlap;
@@ -208,31 +210,97 @@ bool is_same_sum(const DaySums& some, const DaySums& others) {
   return is_same_money(mine, theirs);
 }
 
+Int128 sum_of(const std::array<Int128, kResourceNamings>& named) {
+  Int128 sum = 0;
+  for (const Int128 size : named) sum += size;
+  return sum;
+}
+
+// Whether all money of both is of resources that are named in one way.
+bool name_all_alike(const LinesOfLength& some, const LinesOfLength& others) {
+  for (std::size_t i = 0; i < kResourceNamings; ++i) {
+    if (some.named[i] == 0 || static_cast<ResourceNaming>(i) == ResourceNaming::kNone) continue;
+    return some.named[i] == sum_of(some.named) && others.named[i] == sum_of(others.named);
+  }
+  return false;
+}
+
+// In a sample, whether two have less than half of their money in common.
+bool are_mostly_other(const SampledCells& some, const SampledCells& others) {
+  Overlap overlap;
+  add_wholes(some, others, overlap);
+  some.each_common(others, [&](const CellSum& mine, const CellSum& theirs) {
+    overlap.common += std::min(mine.size(), theirs.size());
+  });
+  const Int128 whole = std::min(overlap.delivered, overlap.there);
+  return whole > 0 && overlap.common <= whole / 2;
+}
+
+// What stands in a group under charge periods of two lengths.
+struct TwoLengths {
+  Int128 twice = 0;    // it is the same cost
+  Int128 similar = 0;  // of some lines that look so
+  bool is_sampled = false;
+};
+
+// Machines that are billed by the hour beside others of their price that are billed by the day cost
+// the same each day, and are other machines; so is what another service bills.
+TwoLengths compare_lengths(const LinesOfLength& some, const LinesOfLength& others) {
+  if (are_mostly_other(some.services, others.services)) return {};
+  // One machine that runs all month costs the same on each day.
+  const bool is_equal =
+      state_the_same(some.days, others.days, 1) || is_same_sum(some.days, others.days);
+  const Int128 whole = std::min(size_of_days(some.days), size_of_days(others.days));
+  if (!name_all_alike(some, others))
+    return {.twice = is_equal ? whole : 0, .similar = 0, .is_sampled = false};
+  const Overlap overlap = overlap_of_days(some.resource_days, others.resource_days);
+  const bool is_most = overlap.common > std::min(overlap.delivered, overlap.there) / 2;
+  if (is_equal && (is_most || !are_mostly_other(some.resources, others.resources))) {
+    return {.twice = whole, .similar = 0, .is_sampled = false};
+  }
+  const std::uint64_t sampled =
+      std::max(some.resource_days.sampled(), others.resource_days.sampled());
+  const Int128 size = std::min(overlap.common * static_cast<std::int64_t>(sampled), whole);
+  if (is_most && overlap.cells >= kEqualDaysMin) {
+    return {.twice = size, .similar = 0, .is_sampled = sampled > 1};
+  }
+  return {.twice = 0, .similar = size, .is_sampled = sampled > 1};
+}
+
 // Two reports of one bill among the files of a delivery: by the hour and by the day, with resources
 // and without.
-void add_reports_of_one_bill(const DeliveredLines& delivered, std::vector<std::string>& doubles) {
+void add_reports_of_one_bill(const DeliveredLines& delivered, DoubleFindings& findings) {
   for (const auto& [key, group] : delivered.groups()) {
     const auto& lengths = group.by_length;
-    Int128 size = 0;
+    TwoLengths found;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       for (std::size_t j = i + 1; j < lengths.size(); ++j) {
-        // One machine that runs all month costs the same on each day.
-        if (!state_the_same(lengths[i], lengths[j], 1) && !is_same_sum(lengths[i], lengths[j])) {
-          continue;
-        }
-        size = std::min(size_of_days(lengths[i]), size_of_days(lengths[j]));
+        const TwoLengths two = compare_lengths(lengths[i], lengths[j]);
+        found.twice = std::max(found.twice, two.twice);
+        found.similar = std::max(found.similar, two.similar);
+        found.is_sampled |= two.is_sampled;
       }
     }
     std::string_view how = "in shorter and in longer charge periods";
     const auto& [unnamed, named] = group.by_resource;
-    if (size == 0 && state_the_same(unnamed, named, kEqualDaysMin)) {
-      size = std::min(size_of_days(unnamed), size_of_days(named));
+    if (found.twice == 0 && state_the_same(unnamed, named, kEqualDaysMin)) {
+      found = {.twice = std::min(size_of_days(unnamed), size_of_days(named)),
+               .similar = 0,
+               .is_sampled = false};
       how = "with the names of resources and without them";
     }
-    if (size == 0) continue;
-    doubles.push_back(fmt::format(
-        "{} of {} {} stand in it twice, {}: its files are of two reports of one bill",
-        exact_money(Money::from_ticks(size, key.currency)), key.month(), key.account_name(), how));
+    const auto text_of = [&, &account = key](Int128 amount) {
+      return fmt::format("{}{} of {} {} stand in it twice, {}", found.is_sampled ? "about " : "",
+                         exact_money(Money::from_ticks(amount, account.currency)), account.month(),
+                         account.account_name(), how);
+    };
+    if (found.twice > 0) {
+      findings.doubles.push_back(text_of(found.twice) +
+                                 ": its files are of two reports of one bill");
+    } else if (found.similar > 0) {
+      findings.similar.push_back(text_of(found.similar) +
+                                 ", if they are the same charges; each counts");
+    }
   }
 }
 
@@ -388,7 +456,8 @@ DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLine
   if (style == DeliveryStyle::kDelta) {
     constexpr std::uint64_t kLinesMin = 3;
     const bool is_copy =
-        twice.lines >= kLinesMin && twice.common > twice.delivered / 100 * kDeltaDoublePercent;
+        (twice.lines >= kLinesMin && twice.common > twice.delivered / 100 * kDeltaDoublePercent) ||
+        (twice.common > 0 && twice.common == twice.delivered);
     if (is_copy) findings.doubles.push_back(text_of_double(delivered, standing));
     return findings;
   }
@@ -418,7 +487,7 @@ DoubleFindings find_doubles(const DeliveredLines& delivered, const DeliveredLine
 }
 
 void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
-  add_reports_of_one_bill(delivered, findings.doubles);
+  add_reports_of_one_bill(delivered, findings);
   // Two or three lines may well be alike in every column.
   constexpr std::uint64_t kDifferentLinesMin = 3;
   const Repeats numbers = repeats_of(delivered.numbers());
@@ -451,6 +520,21 @@ void find_repeats(const DeliveredLines& delivered, DoubleFindings& findings) {
 LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second) {
   const Overlap overlap = overlap_of_lines(second.lines(), first.lines());
   return {overlap.lines, overlap.percent(), overlap.is_whole()};
+}
+
+std::uint64_t percent_without_sub_accounts(const DeliveredLines& first,
+                                           const DeliveredLines& second) {
+  if (!names_sub_accounts_on_one_side(first, second)) return 0;
+  const Overlap unique = overlap_of_days(first.resource_days(), second.resource_days());
+  const Overlap others = overlap_of_days(first.account_resources(), second.account_resources());
+  std::uint64_t percent = std::max(unique.percent(), others.percent());
+  const DailyCosts theirs = costs_by(second, {}, account_of);
+  for (const auto& [account, mine] : costs_by(first, {}, account_of)) {
+    const auto found = theirs.find(account);
+    if (found == theirs.end() || are_named_alike(mine, found->second)) continue;
+    if (state_the_same(mine.days, found->second.days, kEqualDaysMin)) percent = 100;
+  }
+  return percent;
 }
 
 std::string text_of_accounts(const DeliveredLines& lines) {

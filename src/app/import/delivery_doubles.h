@@ -38,6 +38,10 @@ struct LinesInCommon {
   bool all = false;           // all of that money
 };
 LinesInCommon lines_in_common(const DeliveredLines& first, const DeliveredLines& second);
+// Of two files of a delivery, one of which names no sub accounts: how much of the money of the one
+// that has less is that of the other one, in percent.
+std::uint64_t percent_without_sub_accounts(const DeliveredLines& first,
+                                           const DeliveredLines& second);
 
 // "2026-03 account 12 has 55.00 USD billed, 2026-03 account 13 …".
 std::string text_of_accounts(const DeliveredLines& lines);

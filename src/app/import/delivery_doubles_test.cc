@@ -208,6 +208,41 @@ TEST(DeliveryDoubles, OtherMachinesOfTheSamePriceAreTaken) {
   }
 }
 
+// Machines that are billed by the hour beside others of their price that are billed by the day,
+// with another price on each day or the same; and the hours of a machine beside its day.
+TEST(DeliveryDoubles, OnlyTheSameMachinesAreDoubleByTheHourAndByTheDay) {
+  for (const BillWriter& writer : kBillWriters) {
+    if (writer.cells == azure_cells) continue;  // bills all by the day
+    for (const bool is_one_price : {true, false}) {
+      for (const unsigned days : {1u, 5u, 28u}) {
+        SCOPED_TRACE(fmt::format("{}, {} days, one price: {}", writer.name, days, is_one_price));
+        std::vector<BillRow> rows = rows_of_days(days);
+        for (BillRow& row : rows) {
+          row.is_daily = row.machine % 2 == 1;
+          if (!is_one_price) row.cents += row.day;
+        }
+        DeliveredBills other, same;
+        const auto taken = other.import(cells_of(rows, writer.cells));
+        ASSERT_TRUE(taken.has_value()) << taken.error().message;
+        std::int64_t cents = 0;
+        for (BillRow& row : rows) {
+          cents += row.cents;
+          if (row.is_daily) --row.machine;
+        }
+        EXPECT_EQ(to_text(Decimal::from_ticks(other.total())),
+                  to_text(parse_decimal(dollars_of(cents))->value));
+        if (days == 1) continue;
+        if (writer.identity == BillWriter::Identity::kLine) continue;  // refused by its numbers
+        const auto twice = same.import(cells_of(rows, writer.cells));
+        ASSERT_FALSE(twice.has_value());
+        EXPECT_TRUE(twice.error().message.contains("in shorter and in longer charge periods"))
+            << twice.error().message;
+        EXPECT_EQ(same.total(), 0);
+      }
+    }
+  }
+}
+
 // Two copies of a file, one behind the other, in one file; and lines that happen to be alike.
 TEST(DeliveryDoubles, LinesThatStandTwiceInADelivery) {
   for (const BillWriter& writer : kBillWriters) {

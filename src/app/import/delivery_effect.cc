@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "app/import/account_filled_in.h"
 #include "app/import/delivery_doubles.h"
 #include "app/import/earlier_deliveries.h"
 #include "app/import/other_periods.h"
@@ -345,6 +347,8 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
   struct Uncovered {
     DeliveredLines lines;
     std::set<std::string> scopes;
+    std::optional<AccountNaming> naming;  // as the delivery names their account, if otherwise
+    DeliveredLines renamed;
   };
   std::map<LineGroupKey, Uncovered> uncovered;
   std::set<std::string> other_parts;  // scopes that give way to the delivery
@@ -374,10 +378,13 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
       covered.add(charge);
       other_parts.insert(scope);
     } else if (replaces && !has_line_identity(charge)) {
-      Uncovered& group =
-          uncovered[{account_scope(charge), account_in_scope(charge, charge.sub_account_id), part,
-                     std::string(cloud_of(charge)), charge.costs.currency()}];
+      const auto [found, is_new] = uncovered.try_emplace(
+          {account_scope(charge), account_in_scope(charge, charge.sub_account_id), part,
+           std::string(cloud_of(charge)), charge.costs.currency()});
+      Uncovered& group = found->second;
+      if (is_new) group.naming = account_now(charge, delivered);
       group.lines.add(charge);
+      if (group.naming) group.renamed.add(with_account(charge, *group.naming));
       group.scopes.insert(scope);
     } else {
       standing.add(charge);
@@ -392,6 +399,10 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
       effect.also_replaced.insert(effect.also_replaced.end(), group.scopes.begin(),
                                   group.scopes.end());
       covered.merge(group.lines);
+    } else if (group.naming && is_earlier_version(group.renamed, delivered)) {
+      effect.also_replaced.insert(effect.also_replaced.end(), group.scopes.begin(),
+                                  group.scopes.end());
+      covered.merge(group.renamed);
     } else {
       standing.merge(group.lines);
     }

@@ -102,6 +102,13 @@ Result<void> SessionSink::end_bill_file(const std::string& file) {
             "are two deliveries of a month and not parts of one; give only the newer one",
             common.all ? 100 : common.percent, text_of_total(file_lines_), file));
   }
+  if (percent_without_sub_accounts(bill_lines_, file_lines_) > kPercentInCommonMax) {
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("the {} in {} are also in the files before it, with sub accounts on one "
+                    "side only, and would count twice; give one of the two",
+                    text_of_total(file_lines_), file));
+  }
   bill_lines_.merge_file(file_lines_);
   bill_files_.push_back(std::move(ended));
   file_lines_ = {};
