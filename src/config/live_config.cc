@@ -304,6 +304,8 @@ SlurmConfig read_slurm(YamlReader& yaml, const YamlNode& node) {
        {"sacct", [&](const YamlNode& at) { read_text(yaml, at, "slurm[].sacct", slurm.sacct); }},
        {"scontrol",
         [&](const YamlNode& at) { read_text(yaml, at, "slurm[].scontrol", slurm.scontrol); }},
+       {"sacctmgr",
+        [&](const YamlNode& at) { read_text(yaml, at, "slurm[].sacctmgr", slurm.sacctmgr); }},
        {"interval", [&](const YamlNode& at) {
           read_duration(yaml, at, "slurm[].interval", kSecond, 3600 * kSecond, slurm.interval_ms);
         }}});
@@ -586,6 +588,8 @@ ConfigKeys collection_config_keys() {
       {"slurm[].cluster", "text", "", "The cluster whose jobs are read. Required."},
       {"slurm[].sacct", "path", "sacct", "The program that lists jobs."},
       {"slurm[].scontrol", "path", "scontrol", "The program that lists nodes, and what runs."},
+      {"slurm[].sacctmgr", "path", "sacctmgr",
+       "The program that lists when nodes were out of use."},
       {"slurm[].interval", "duration", "30s", "How often they are run."},
       {"outcomes[].metric", "metric", "", "A counter of results, such as requests. Required."},
       {"outcomes[].measure", "text", "", "What it counts: `requests`, `images`, … Required."},

@@ -104,6 +104,7 @@ struct SlurmConfig {
   ClusterId cluster{""};
   std::string sacct = "sacct";
   std::string scontrol = "scontrol";
+  std::string sacctmgr = "sacctmgr";  // empty: not asked
   std::uint32_t interval_ms = 30'000;
 };
 

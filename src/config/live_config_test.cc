@@ -133,7 +133,7 @@ scrape:
 kubernetes:
   - {cluster: prod, kubeconfig: kc, context: x}
 slurm:
-  - {cluster: hpc, sacct: /opt/sacct, scontrol: /opt/scontrol, interval: 1m}
+  - {cluster: hpc, sacct: /opt/sacct, scontrol: /opt/scontrol, sacctmgr: /opt/sacctmgr, interval: 1m}
 outcomes:
   - {metric: images_total, measure: images, labels: [user], per: 4, where: {status: ok}}
 )");
@@ -149,6 +149,7 @@ outcomes:
   EXPECT_EQ(live.kubernetes[0].kubeconfig, "etc/kc");
   ASSERT_EQ(live.slurm.size(), 1u);
   EXPECT_EQ(live.slurm[0].scontrol, "/opt/scontrol");
+  EXPECT_EQ(live.slurm[0].sacctmgr, "/opt/sacctmgr");
   ASSERT_EQ(live.outcomes.size(), 1u);
   EXPECT_EQ(live.outcomes[0].per, 4u);
   EXPECT_EQ(live.outcomes[0].where[0].value, "ok");

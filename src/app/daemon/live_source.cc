@@ -255,6 +255,7 @@ SlurmSource::SlurmSource(const SlurmConfig& config, const ClusterConfig& cluster
                .slurm_cluster = {},
                .sacct = split_words(config.sacct),
                .scontrol = split_words(config.scontrol),
+               .sacctmgr = split_words(config.sacctmgr),
                .environment = environment(),
                .zone = cluster.time_zone,
                .since = clock.now() - kSlurmFirstLook,

@@ -49,6 +49,7 @@ TEST(DetectFormat, ByContent) {
       {"NodeName=vm CoresPerSocket=1\n   CPUAlloc=0\n", "scontrol"},
       {"# x\nClusterName=lab\nGresTypes=gpu\n", "slurm-conf"},
       {"NodeName=n[1-4] CPUs=16 Gres=gpu:a100:4\n", "slurm-conf"},
+      {"Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n", "slurm-events"},
       {"\"JOB_FINISH\" \"10.1\" 1770868800 7 1000\n", "lsf"},
       {"dteam:testce.test:dteam:dteam041:STDIN:43:sge:19:1200093286:1200093294:1200093295:0:0:1:0:"
        "0:0:"

@@ -1,5 +1,5 @@
-// Records of schedulers as input formats: Slurm's sacct, scontrol and slurm.conf, the accounting of
-// PBS, LSF and Grid Engine, and Kubernetes traces in the openb schema.
+// Records of schedulers as input formats: Slurm's sacct, scontrol, sacctmgr and slurm.conf, the
+// accounting of PBS, LSF and Grid Engine, and Kubernetes traces in the openb schema.
 #include <fmt/format.h>
 
 #include <memory>
@@ -17,6 +17,7 @@
 #include "ingest/schedulers/openb/pods.h"
 #include "ingest/schedulers/pbs/accounting.h"
 #include "ingest/schedulers/pbs/tracejob.h"
+#include "ingest/schedulers/slurm/node_events.h"
 #include "ingest/schedulers/slurm/sacct_json.h"
 #include "ingest/schedulers/slurm/sacct_text.h"
 #include "ingest/schedulers/slurm/scontrol_nodes.h"
@@ -113,6 +114,26 @@ Result<FileParser> open_scontrol(const InputFormat&, const ParserInput& input) {
 
 Result<FileParser> open_slurm_conf(const InputFormat&, const ParserInput& input) {
   return open_slurm_nodes(slurm::parse_slurm_conf, "slurm.conf", input);
+}
+
+Result<FileParser> open_slurm_events(const InputFormat&, const ParserInput& input) {
+  return document_parser([input](const std::string& text) -> Result<void> {
+    const auto events = TRY(slurm::parse_node_events(text, {.cluster = input.cluster.name,
+                                                            .file = input.file,
+                                                            .now = input.now,
+                                                            .zone = input.cluster.time_zone}));
+    add_remark(input, events.going_on,
+               "node is still out of use; import the events again when it is back",
+               "nodes are still out of use; import the events again when they are back");
+    add_remark(
+        input, events.passed,
+        "event is of the cluster, or of a node that was not out of use for a second, and was "
+        "skipped",
+        "events are of the cluster, or of nodes that were not out of use for a second, and "
+        "were skipped");
+    TRY(input.sink.outages(slurm::outages_of(events, input.cluster.name)));
+    return input.sink.rejected(events.rejected);
+  });
 }
 
 // The instant that second 0 of a trace stands for.
@@ -269,6 +290,10 @@ bool matches_slurm_conf(const InputFormat&, const FileStart& start) {
   return !start.is_json() && slurm::is_slurm_conf(start.text());
 }
 
+bool matches_slurm_events(const InputFormat&, const FileStart& start) {
+  return slurm::is_node_events(start.text());
+}
+
 bool matches_openb_pods(const InputFormat&, const FileStart& start) {
   return start.has_column("num_gpu") && start.has_column("gpu_milli");
 }
@@ -303,6 +328,12 @@ std::vector<InputFormat> scheduler_inputs() {
        .description = "Slurm nodes (scontrol show node)",
        .matches = matches_scontrol,
        .open = open_scontrol,
+       .needs_cluster = true,
+       .cluster_kind = ClusterKind::kSlurm},
+      {.name = "slurm-events",
+       .description = "Slurm node outages (sacctmgr --parsable2 show event)",
+       .matches = matches_slurm_events,
+       .open = open_slurm_events,
        .needs_cluster = true,
        .cluster_kind = ClusterKind::kSlurm},
       {.name = "pbs",

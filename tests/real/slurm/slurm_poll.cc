@@ -110,6 +110,7 @@ int main(int count, char** arguments) {
                                .slurm_cluster = "",
                                .sacct = {"sacct"},
                                .scontrol = {"scontrol"},
+                               .sacctmgr = {"sacctmgr"},
                                .environment = {},
                                .zone = TimeZone::utc(),
                                .since = from_unix_seconds(std::stoll(arguments[2]))};

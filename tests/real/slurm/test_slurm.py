@@ -258,6 +258,9 @@ def check(slurm):
     fresh.end()
     expect({fact["key"] for fact in anew} == {fact["key"] for fact in ended},
            "a poller without memory tells the same keys, so that nothing counts twice")
+    pieces = {(o["outage"], o["begin"], o["end"], o["reason"]) for o in outages}
+    expect({(o["outage"], o["begin"], o["end"], o["reason"]) for o in reported if "outage" in o} == pieces,
+           f"what slurmdbd recorded is what was seen: {reported}, {outages}")
     expect(counts_of(anew) == (gpus, shards), "and the same amounts")
     if len(sys.argv) > 2 and os.path.exists(sys.argv[2]):
         check_import(slurm, len(ended))

@@ -3,31 +3,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <ratio>
 #include <set>
+#include <span>
+#include <utility>
+
+#include "ingest/schedulers/slurm/outage_pieces.h"
 
 namespace pennyweight::slurm {
 namespace {
-
-using Quarters = std::chrono::duration<std::int64_t, std::ratio<900>>;
 
 Hash128 node_content(Node node) {
   node.from = kInstantMin;
   return content_hash(node);
 }
 
-Instant next_quarter(Instant at) { return std::chrono::floor<Quarters>(at) + Quarters(1); }
+// Reports the outage up to `end`; it goes on unless the node is back then.
+void advance(const Node& node, Instant end, bool is_back, WatchedNode& watched, NodeChanges& news) {
+  const Instant begin = *watched.out_since;
+  if (begin < end) {
+    watched.out_since = append_outage_pieces(node.cluster, node.name, watched.out_reason,
+                                             Interval(begin, end), is_back, news.outages);
+  }
+  if (!is_back) return;
+  watched.out_since.reset();
+  watched.out_reason.clear();
+}
 
-Outage piece(const Node& node, Instant begin, Instant end, const WatchedNode& watched) {
-  Outage outage(node.cluster, node.name, Interval(begin, end));
-  outage.reason = watched.out_reason;
-  return outage;
+// What slurmdbd recorded of the time since the node was last seen. `earliest`: from when on nothing
+// is known of it.
+void add_events(const Node& node, std::span<const NodeEvent> events, Instant now, Instant& earliest,
+                WatchedNode& watched, NodeChanges& news) {
+  for (const NodeEvent& event : events) {
+    const Instant end = std::min(event.during.end(), now);
+    const Instant known_to = watched.out_since ? *watched.out_since : earliest;
+    if (end <= known_to) continue;
+    if (!watched.out_since) {
+      watched.out_since = std::max(event.during.begin(), earliest);
+      watched.out_reason = event.reason;
+    }
+    if (!event.has_ended) return;  // scontrol says what the node is now
+    advance(node, end, true, watched, news);
+    earliest = std::max(earliest, end);
+  }
 }
 
 void add_outages(const Node& node, const NodeState& state, Instant now, Instant earliest,
-                 WatchedNode& watched, NodeChanges& news) {
+                 std::span<const NodeEvent> events, WatchedNode& watched, NodeChanges& news) {
+  add_events(node, events, now, earliest, watched, news);
   if (!watched.out_since) {
     if (!state.is_out) return;
     const Instant given = state.reason_since.value_or(now);
@@ -35,22 +57,32 @@ void add_outages(const Node& node, const NodeState& state, Instant now, Instant 
   }
   if (!state.reason.empty()) watched.out_reason = state.reason;
   if (watched.out_reason.empty()) watched.out_reason = state.state;
-  Instant& begin = *watched.out_since;
-  while (next_quarter(begin) <= now) {
-    news.outages.push_back(piece(node, begin, next_quarter(begin), watched));
-    begin = next_quarter(begin);
-  }
-  if (state.is_out) return;
-  if (begin < now) news.outages.push_back(piece(node, begin, now, watched));
-  watched.out_since.reset();
-  watched.out_reason.clear();
+  advance(node, now, !state.is_out, watched, news);
 }
+
+// By node and time.
+class EventsByNode {
+ public:
+  explicit EventsByNode(std::vector<NodeEvent> events) : events_(std::move(events)) {
+    std::sort(events_.begin(), events_.end(), [](const NodeEvent& a, const NodeEvent& b) {
+      return std::pair(a.node, a.during.begin()) < std::pair(b.node, b.during.begin());
+    });
+  }
+  std::span<const NodeEvent> of(const NodeId& node) const {
+    const auto found = std::ranges::equal_range(events_, node, {}, &NodeEvent::node);
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  std::vector<NodeEvent> events_;
+};
 
 }  // namespace
 
 NodeChanges update_watched_nodes(const ScontrolNodes& read, Instant now, Instant since,
-                                 WatchedNodes& watched) {
+                                 WatchedNodes& watched, std::vector<NodeEvent> events) {
   NodeChanges news;
+  const EventsByNode by_node(std::move(events));
   const bool is_first = watched.empty();
   std::set<NodeId> there;
   for (std::size_t i = 0; i < read.nodes.size(); ++i) {
@@ -66,7 +98,7 @@ NodeChanges update_watched_nodes(const ScontrolNodes& read, Instant now, Instant
       at->second.content = content;
       news.nodes.push_back(node);
     }
-    add_outages(node, state, now, earliest, at->second, news);
+    add_outages(node, state, now, earliest, by_node.of(node.name), at->second, news);
     at->second.seen = now;
   }
   // A row that can't be read this time does not mean that the node is gone.

@@ -2,11 +2,11 @@
 //
 // * A node that is new, or differs from its last fact, is a Node fact from now on. Facts of the
 // first reading begin at a time that the caller gives. An unchanged node gives none.
-// * While a node is out of use, its outage is reported in pieces that end at full quarters of an
-// hour, with a last one when it is back: a fact has an end, and this outage has none yet. The
-// pieces do not depend on when scontrol was read, so reporting one twice is harmless.
+// * While a node is out of use, its outage is reported in pieces (outage_pieces.h).
 // * An outage begins when the node was last seen in use, or when its reason was given, if that is
 // later. In the first reading it begins with the reason, but not before the caller's time.
+// * What happened since a node was last seen is unknown, unless slurmdbd's events tell it. With
+// them an outage that began and ended meanwhile is known, and when one ended that was seen before.
 // * A node that scontrol no longer names is noted and forgotten: it is unknown whether it is gone.
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "core/hash.h"
 #include "core/id.h"
 #include "core/instant.h"
+#include "ingest/schedulers/slurm/node_events.h"
 #include "ingest/schedulers/slurm/scontrol_nodes.h"
 #include "ledger/node.h"
 #include "ledger/outage.h"
@@ -42,8 +43,8 @@ struct NodeChanges {
 };
 
 // The changes at `now`, which are also stored in `watched`. `since` is for nodes of the first
-// reading.
+// reading. `events`: those since the last one, if they were asked for.
 NodeChanges update_watched_nodes(const ScontrolNodes& read, Instant now, Instant since,
-                                 WatchedNodes& watched);
+                                 WatchedNodes& watched, std::vector<NodeEvent> events = {});
 
 }  // namespace pennyweight::slurm

@@ -99,5 +99,58 @@ TEST(NodeWatch, TheFirstLookFindsANodeDown) {
   EXPECT_EQ(first("NodeName=n1 State=DOWN*\n"), "") << "without a reason: since now";
 }
 
+// What slurmdbd says of the time between two readings.
+class NodeWatchWithEvents : public testing::Test {
+ protected:
+  static Instant at(int minute, int second = 0) {
+    return kNoon + minutes(minute) + seconds(second);
+  }
+  static NodeEvent event(int from, std::optional<int> to, std::string why) {
+    return {.node = NodeId("n1"),
+            .during = Interval(at(from, 7), to ? at(*to, 9) : at(60)),
+            .has_ended = to.has_value(),
+            .reason = std::move(why),
+            .source = {}};
+  }
+  std::string look(Instant now, std::string_view state, std::vector<NodeEvent> events = {}) {
+    const auto nodes = read("NodeName=n1 State=" + std::string(state) + "\n", now);
+    return shown(update_watched_nodes(nodes, now, kMonth, watched_, std::move(events)).outages);
+  }
+
+  WatchedNodes watched_;
+};
+
+TEST_F(NodeWatchWithEvents, AnOutageBetweenTwoReadings) {
+  EXPECT_EQ(look(at(0), "IDLE"), "");
+  EXPECT_EQ(look(at(60), "IDLE", {event(31, 40, "second"), event(5, 16, "first")}),
+            "n1 2026-03-10T12:05:07Z/2026-03-10T12:15:00Z first; "
+            "n1 2026-03-10T12:15:00Z/2026-03-10T12:16:09Z first; "
+            "n1 2026-03-10T12:31:07Z/2026-03-10T12:40:09Z second; ");
+  EXPECT_EQ(look(at(61), "IDLE", {event(5, 16, "first")}), "") << "before the last reading";
+}
+
+TEST_F(NodeWatchWithEvents, AnOutageThatWasSeenEndsWhenItEnded) {
+  EXPECT_EQ(look(at(0), "IDLE"), "");
+  EXPECT_EQ(look(at(2), "DOWN"), "");
+  EXPECT_EQ(look(at(50), "IDLE", {event(1, 10, "x")}),
+            "n1 2026-03-10T12:02:00Z/2026-03-10T12:10:09Z DOWN; ");
+  // Back, and out again.
+  EXPECT_EQ(look(at(51), "DOWN"), "");
+  EXPECT_EQ(look(at(58), "DOWN", {event(50, 52, "x"), event(54, std::nullopt, "again")}),
+            "n1 2026-03-10T12:51:00Z/2026-03-10T12:52:09Z DOWN; ");
+  EXPECT_EQ(look(at(59), "IDLE", {event(54, 58, "again")}),
+            "n1 2026-03-10T12:54:07Z/2026-03-10T12:58:09Z again; ");
+}
+
+TEST_F(NodeWatchWithEvents, TheFirstReadingKnowsTheMonth) {
+  EXPECT_EQ(look(at(60), "IDLE", {event(5, 10, "fan"), event(31, 33, "")}),
+            "n1 2026-03-10T12:05:07Z/2026-03-10T12:10:09Z fan; "
+            "n1 2026-03-10T12:31:07Z/2026-03-10T12:33:09Z ; ");
+  // An event without an end, of a node that is in use: it ends now.
+  watched_.clear();
+  EXPECT_EQ(look(at(60), "IDLE", {event(55, std::nullopt, "fan")}),
+            "n1 2026-03-10T12:55:07Z/2026-03-10T13:00:00Z fan; ");
+}
+
 }  // namespace
 }  // namespace pennyweight::slurm

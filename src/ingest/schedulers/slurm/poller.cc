@@ -7,6 +7,7 @@
 
 #include "core/try.h"
 #include "ingest/schedulers/slurm/duration.h"
+#include "ingest/schedulers/slurm/node_events.h"
 #include "ingest/schedulers/slurm/sacct_text.h"
 #include "ingest/schedulers/slurm/scontrol_nodes.h"
 
@@ -147,12 +148,50 @@ void SlurmPoller::poll_nodes(PollResult& result) {
     result.failures.push_back(nodes.error().during("the nodes are not known"));
     return;
   }
-  NodeChanges news = update_watched_nodes(*nodes, now, options_.since, state_.nodes);
+  NodeChanges news = update_watched_nodes(*nodes, now, options_.since, state_.nodes,
+                                          node_events(*nodes, now, result));
   result.nodes = std::move(news.nodes);
   result.outages = std::move(news.outages);
   for (const RejectedRow& row : nodes->rejected) reject(row, result);
   for (const std::string& text_of : nodes->notes) note(text_of, result);
   for (std::string& text_of : news.notes) note(std::move(text_of), result);
+}
+
+std::vector<NodeEvent> SlurmPoller::node_events(const ScontrolNodes& nodes, Instant now,
+                                                PollResult& result) {
+  if (options_.sacctmgr.empty()) return {};
+  Instant from = options_.since;
+  for (const auto& [name, node] : state_.nodes) from = std::max(from, node.seen);
+  const bool one_is_back = std::ranges::any_of(nodes.states, [&](const NodeState& state) {
+    const auto known = state_.nodes.find(state.node);
+    return !state.is_out && known != state_.nodes.end() && known->second.out_since;
+  });
+  const auto pause = std::max<std::chrono::milliseconds>(kUnwatchedMin, 3 * options_.running_every);
+  if (!state_.nodes.empty() && !one_is_back && now - from < pause) return {};
+  // What lasted at its beginning is among the events of a time.
+  const auto back =
+      std::chrono::ceil<std::chrono::seconds>(std::max(now - from, std::chrono::milliseconds(0)));
+  std::vector<std::string> words = {"--parsable2", "show", "event",
+                                    fmt::format("start=now-{}", back.count()),
+                                    "format=Cluster,NodeName,TimeStart,TimeEnd,State,Reason"};
+  if (!options_.slurm_cluster.empty()) words.push_back("clusters=" + options_.slurm_cluster);
+  const auto text = run(options_.sacctmgr, words);
+  auto events =
+      !text ? Result<NodeEvents>(std::unexpected(text.error()))
+            : parse_node_events(*text, {.cluster = options_.cluster,
+                                        .file = options_.cluster.text() + ": sacctmgr show event",
+                                        .now = clock_.now(),
+                                        .zone = options_.zone});
+  if (!events) {
+    // Jobs and nodes are known all the same.
+    note(fmt::format("it is not known which nodes were out of use from {} to {}: {}; the output of "
+                     "sacctmgr --parsable2 show event can be imported later",
+                     to_text(from), to_text(now), events.error().message),
+         result);
+    return {};
+  }
+  for (RejectedRow& row : events->rejected) reject(std::move(row), result);
+  return std::move(events->events);
 }
 
 void SlurmPoller::poll_sacct(PollResult& result, bool report_running) {

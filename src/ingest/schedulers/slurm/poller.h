@@ -8,6 +8,10 @@
 //     scontrol show node              nodes, and which of them are out of use
 //     sacct --starttime=now-…         jobs that have ended, each run of them (sacct_poll.h)
 //
+// In the first poll, after a pause, and when a node is back, also
+//
+//     sacctmgr show event start=now-… when nodes were out of use, to the second
+//
 // Each has a time-out, and TZ and SLURM_TIME_FORMAT are set so that times are epoch seconds. A
 // program that fails is listed in `failures`; the other answers count all the same.
 //
@@ -59,13 +63,16 @@ inline constexpr std::size_t kPollerStateBytesMax = 256u << 20;
 inline constexpr std::chrono::hours kVanishedJobKept{24 * 7};
 // How far the clocks of Slurm's machines may be ahead of ours.
 inline constexpr std::chrono::minutes kClockSkewMax{5};
+// Nodes that were not read for this long, and three polls, may have been out of use meanwhile.
+inline constexpr std::chrono::minutes kUnwatchedMin{5};
 
 struct PollerOptions {
-  ClusterId cluster;                     // as configured, whatever Slurm calls it
-  std::string slurm_cluster;             // for sacct --clusters; empty: that of the machine
-  std::vector<std::string> sacct;        // the program, and arguments that precede ours
-  std::vector<std::string> scontrol;     // the same
-  std::vector<std::string> environment;  // of the programs: this process's own, KEY=value
+  ClusterId cluster;                       // as configured, whatever Slurm calls it
+  std::string slurm_cluster;               // for sacct --clusters; empty: that of the machine
+  std::vector<std::string> sacct;          // the program, and arguments that precede ours
+  std::vector<std::string> scontrol;       // the same
+  std::vector<std::string> sacctmgr = {};  // the same; empty: events are not asked for
+  std::vector<std::string> environment;    // of the programs: this process's own, KEY=value
   TimeZone zone;  // for programs that print wall-clock times in spite of the environment
   Instant since;  // where the first poll begins, and the first facts of nodes
   bool partitions_are_pools = false;
@@ -131,6 +138,8 @@ class SlurmPoller {
   SacctOptions reading(std::string source) const;
   bool poll_jobs(PollResult& result);
   void poll_nodes(PollResult& result);
+  // What slurmdbd knows of outages, where this reading of nodes may not tell it all.
+  std::vector<NodeEvent> node_events(const ScontrolNodes& nodes, Instant now, PollResult& result);
   void poll_sacct(PollResult& result, bool report_running);
   Result<SacctCounts> read_window(const SacctWindow& window, Instant now, bool report_running,
                                   PollResult& result);

@@ -136,26 +136,6 @@ std::expected<void, Rejection> read_gres(std::string_view text, Node& node,
   return {};
 }
 
-bool is_out_of_use(std::string_view state) {
-  bool out = false;
-  while (!state.empty()) {
-    const std::size_t plus = state.find('+');
-    std::string_view word = state.substr(0, plus);
-    // Marks after the word: '*' does not answer, '~' saving power, '$' maintenance, …
-    const bool silent = word.ends_with('*');
-    while (!word.empty() && (word.back() < 'A' || word.back() > 'Z')) word.remove_suffix(1);
-    if (word.starts_with("POWER")) return false;  // POWERED_DOWN, POWERING_UP, POWER_DOWN …
-    for (const std::string_view one :
-         {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "MAINT", "INVAL",
-          "INVALID_REG", "NOT_RESPONDING", "UNKNOWN", "REBOOT_ISSUED"}) {
-      out |= word == one;
-    }
-    out |= silent;
-    state.remove_prefix(plus == std::string_view::npos ? state.size() : plus + 1);
-  }
-  return out;
-}
-
 // "Reason=replace fan [root@1795294099]", to the end of its line: the last of the node's words.
 void read_reason(std::string_view record, const TimeZone& zone, NodeState& state) {
   constexpr std::string_view kReason = " Reason=";
@@ -242,6 +222,26 @@ bool is_future(const std::map<std::string_view, std::string_view>& words) {
 }
 
 }  // namespace
+
+bool is_out_of_use(std::string_view state) {
+  bool out = false;
+  while (!state.empty()) {
+    const std::size_t plus = state.find('+');
+    std::string_view word = state.substr(0, plus);
+    // Marks after the word: '*' does not answer, '~' saving power, '$' maintenance, …
+    const bool silent = word.ends_with('*');
+    while (!word.empty() && (word.back() < 'A' || word.back() > 'Z')) word.remove_suffix(1);
+    if (word.starts_with("POWER")) return false;  // POWERED_DOWN, POWERING_UP, POWER_DOWN …
+    for (const std::string_view one :
+         {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "MAINT", "INVAL",
+          "INVALID_REG", "NOT_RESPONDING", "UNKNOWN", "REBOOT_ISSUED"}) {
+      out |= word == one;
+    }
+    out |= silent;
+    state.remove_prefix(plus == std::string_view::npos ? state.size() : plus + 1);
+  }
+  return out;
+}
 
 Result<ScontrolNodes> parse_scontrol_nodes(std::string_view text, const ScontrolOptions& options) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);

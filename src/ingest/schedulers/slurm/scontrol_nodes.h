@@ -62,6 +62,9 @@ struct ScontrolNodes {
   std::vector<std::string> notes;     // what is uncertain about a node
 };
 
+// Whether no new job can use a node in this state, as scontrol and sacctmgr write it.
+bool is_out_of_use(std::string_view state);
+
 // An error when the text is not scontrol's, or is beyond a limit.
 Result<ScontrolNodes> parse_scontrol_nodes(std::string_view text, const ScontrolOptions& options);
 
