@@ -905,7 +905,13 @@ TEST(Tls, TheOldestHandshakeMakesRoomForOthers) {
   std::vector<std::unique_ptr<RawClient>> beginners;
   for (int i = 0; i < 3; ++i) {
     beginners.push_back(std::make_unique<RawClient>(server->port()));
-    beginners.back()->send("\x16\x03");  // the first bytes of a handshake
+    beginners.back()->send(std::string("\x16\x03\x01\0\1\1", 6));  // a record, of a longer message
+  }
+  // Whose first message is not whole takes no place.
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (int i = 0; i < 5; ++i) {
+    slow.push_back(std::make_unique<RawClient>(server->port()));
+    slow.back()->send("\x16\x03");
   }
   std::this_thread::sleep_for(milliseconds(60));
   httplib::SSLClient client("127.0.0.1", server->port());

@@ -286,7 +286,13 @@ Session::Step Session::step() {
 }
 
 Session::Step Session::step_handshake() {
-  if (!in_handshakes_) begin_handshake();
+  if (!in_handshakes_) {
+    if (!stream_->has_client_hello()) {
+      wait(true);
+      return Step::kWait;
+    }
+    begin_handshake();
+  }
   const SocketState state = stream_->handshake();
   if (state == SocketState::kDone) {
     leave_handshakes();

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +13,16 @@
 
 namespace pennyweight::server {
 namespace {
+
+// A TLS record (RFC 8446, section 5.1): type, version and length, before its content.
+constexpr int kRecordHead = 5;
+constexpr unsigned char kHandshakeRecord = 22;
+constexpr int kRecordBytesMax = 16'384;
+
+// How many bytes must have arrived before the socket counts as readable.
+void set_readable_from(int socket, int bytes) {
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
+}
 
 int bytes_at_once(std::size_t bytes) {
   return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX));
@@ -28,6 +39,25 @@ SocketStream::~SocketStream() {
     SSL_shutdown(ssl_.get());
     ERR_clear_error();
   }
+}
+
+bool SocketStream::has_client_hello() {
+  std::array<unsigned char, kRecordHead> head{};
+  const ssize_t got = ::recv(socket_, head.data(), head.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
+  int arrived = 0;
+  const bool is_record =
+      got > 0 && head[0] == kHandshakeRecord && ::ioctl(socket_, FIONREAD, &arrived) == 0;
+  const int needed = got < kRecordHead ? kRecordHead : kRecordHead + head[3] * 256 + int{head[4]};
+  // No more than before has arrived: the client has ended.
+  if (!is_record || arrived >= std::max(needed, kRecordHead + 1) || arrived <= hello_bytes_ ||
+      needed > kRecordHead + kRecordBytesMax) {
+    if (hello_bytes_ > 0) set_readable_from(socket_, 1);
+    return true;
+  }
+  hello_bytes_ = arrived;
+  set_readable_from(socket_, std::max(needed, kRecordHead));
+  return false;
 }
 
 SocketStream::State SocketStream::handshake() {

@@ -37,8 +37,12 @@ class SocketStream {
   SocketStream& operator=(const SocketStream&) = delete;
 
   bool is_secure() const { return context_ != nullptr; }
+  // Whether the first message of a TLS handshake is here as a whole, or something else that
+  // handshake() will refuse. False: the socket becomes readable when it is, or has ended. Until
+  // then a connection costs no state of TLS.
+  bool has_client_hello();
   // Goes on with the TLS handshake; kDone once it is complete, at once for plain HTTP. The state of
-  // TLS is made by the first call, so a connection that sends nothing costs none.
+  // TLS is made by the first call.
   State handshake();
   Transfer read(std::span<char> to);
   Transfer write(std::string_view from);
@@ -51,6 +55,7 @@ class SocketStream {
   const int socket_;
   const std::shared_ptr<SSL_CTX> context_;
   SslOwner ssl_;
+  int hello_bytes_ = 0;  // of the first message, when it was looked at
 };
 
 // The address of the other side, as text; "" if the connection is gone.

@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 
-from attackers import ENDLESS, SLOW_HEAD, Crowd, crowds, endless
+from attackers import ENDLESS, SLOW_HEAD, Crowd, client_hello, crowds, endless
 from serving import BINARY, CONFIG, Server, expect, free_port, guarded, ledger_copy
 
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", "1.5"))
@@ -234,6 +234,24 @@ def attack_together(server, tls_process, tls_port, context):
     judge("all at once, TLS", tls)
 
 
+def check_slow_hello(port):
+    """A client whose first message comes in pieces is answered, and one that ends within it is let go."""
+    hello = client_hello()
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as slow:
+        for begin, end in ((0, 1), (1, 3), (3, 5), (5, 6), (6, len(hello) - 1), (len(hello) - 1, None)):
+            slow.sendall(hello[begin:end])
+            time.sleep(0.02)
+        expect(slow.recv(1) == b"\x16", "a hello in pieces is answered")
+    for part in (hello[:1], hello[:5], hello[:40]):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as cut:
+            cut.sendall(part)
+            cut.shutdown(socket.SHUT_WR)
+            begun = time.monotonic()
+            while cut.recv(100):
+                pass
+            expect(time.monotonic() - begun < 5, f"who ends after {len(part)} bytes is let go at once")
+
+
 def check_suites(port):
     """TLS 1.3, and TLS 1.2 with AEAD alone."""
     def talks(*options):
@@ -294,6 +312,7 @@ def main():
             attack_tls(process, port, context)
         attack_together(server, process, port, context)
         check_suites(port)
+        check_slow_hello(port)
     begun = time.monotonic()
     crowd = Crowd(server.port, 300, SLOW_HEAD)
     crowd.run(0.5)

@@ -13,11 +13,16 @@
 #include <optional>
 #include <thread>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "app/audit_events/audit_events.h"
 #include "app/backup/backup_manifest.h"
 #include "app/context/paths.h"
 #include "app/context/version.h"
+#include "core/crypto/age.h"
+#include "core/crypto/secret.h"
+#include "core/crypto/signature.h"
 #include "core/duckdb/database.h"
 #include "core/duckdb/rows.h"
 #include "core/files/file.h"
@@ -36,6 +41,7 @@ constexpr milliseconds kPatience{60'000};
 constexpr milliseconds kBetweenTries{100};
 constexpr int kListingsMax = 50;
 constexpr std::size_t kManifestBytesMax = 16u << 20;
+constexpr std::size_t kKeyFileBytesMax = 64u << 10;
 
 struct OpenLedger {
   duckdb::Database database;
@@ -230,7 +236,86 @@ class NoServe {
 
 }  // namespace
 
-Result<Manifest> make_backup(const std::string& folder, Context& context) {
+namespace {
+
+// What is encrypted is first copied to a folder of its own beside the ledger, whose readers may
+// read the ledger too, and not to where the backup goes.
+class Stage {
+ public:
+  static Result<Stage> create(const std::string& beside) {
+    std::string path = beside + ".backup-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) {
+      return fail(ErrorCode::kIo, "cannot make a folder beside " + beside);
+    }
+    return Stage(std::move(path));
+  }
+  Stage(Stage&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Stage& operator=(Stage&&) = delete;
+  ~Stage() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit Stage(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+struct WritingKeys {
+  std::vector<age::Recipient> recipients;
+  std::string signing_key;  // PEM; "": none
+};
+
+// An Error before anything is copied.
+Result<WritingKeys> read_keys(const BackupKeys& keys) {
+  WritingKeys read;
+  for (const std::string& text : keys.recipients) {
+    auto recipient = TRY(age::parse_recipient(text));
+    read.recipients.push_back(std::move(recipient));
+  }
+  if (keys.signing_key_file.empty()) return read;
+  read.signing_key = TRY(read_file(keys.signing_key_file, kKeyFileBytesMax));
+  if (const auto tried = sign("", read.signing_key); !tried) {
+    return std::unexpected(tried.error().during(keys.signing_key_file));
+  }
+  return read;
+}
+
+Result<std::vector<age::Identity>> read_identities(const BackupReader& reader) {
+  if (reader.identity_file.empty()) return std::vector<age::Identity>();
+  std::string text = TRY(read_file(reader.identity_file, kKeyFileBytesMax));
+  auto identities = age::parse_identities(text);
+  wipe(text);
+  if (!identities) return std::unexpected(identities.error().during(reader.identity_file));
+  return identities;
+}
+
+bool is_encrypted(const BackupFile& file) { return file.name.ends_with(kEncryptedEnding); }
+
+// The name of a file as it is without encryption.
+std::string plain_name(const BackupFile& file) {
+  return is_encrypted(file) ? file.name.substr(0, file.name.size() - kEncryptedEnding.size())
+                            : file.name;
+}
+
+Result<void> check_signature(const std::string& folder, std::string_view manifest,
+                             const std::string& public_key_file) {
+  const std::string path = (fs::path(folder) / kSignatureFile).string();
+  const auto signature = read_file(path, kKeyFileBytesMax);
+  if (!signature) return std::unexpected(signature.error().during("the backup is not signed"));
+  const auto key = TRY(read_file(public_key_file, kKeyFileBytesMax));
+  const auto is_right = is_signed(manifest, *signature, key);
+  if (!is_right) return std::unexpected(is_right.error().during(public_key_file));
+  if (*is_right) return {};
+  return fail(ErrorCode::kBadFile,
+              fmt::format("the holder of {} has not signed the backup {}, or it was changed since",
+                          public_key_file, folder));
+}
+
+}  // namespace
+
+Result<Manifest> make_backup(const std::string& folder, Context& context, const BackupKeys& keys) {
   const Config& config = context.config;
   std::error_code error;
   if (is_on_clickhouse(config)) {
@@ -245,10 +330,21 @@ Result<Manifest> make_backup(const std::string& folder, Context& context) {
   if (!fs::exists(config.store_path, error)) {
     return fail(ErrorCode::kNotFound, "there is no ledger " + config.store_path + " yet");
   }
+  const auto writing = TRY(read_keys(keys));
   fs::create_directories(folder, error);
   fs::permissions(folder, fs::perms::owner_all, error);
   if (error) return fail(ErrorCode::kIo, "cannot create " + folder + ": " + error.message());
-  const auto inside = [&](const std::string& name) { return (fs::path(folder) / name).string(); };
+  const bool encrypts = !writing.recipients.empty();
+  std::optional<Stage> stage;
+  if (encrypts) {
+    auto made = TRY(Stage::create(config.store_path));
+    stage.emplace(std::move(made));
+  }
+  const fs::path copies = stage ? stage->path() : folder;
+  const auto inside = [&](const std::string& name) { return (copies / name).string(); };
+  const auto in_backup = [&](const std::string& name) {
+    return (fs::path(folder) / name).string();
+  };
   std::vector<std::string> names = {kLedgerFile};
   Manifest manifest{
       .at = to_text(context.clock.now()), .program_version = kProgramVersion, .files = {}};
@@ -274,21 +370,35 @@ Result<Manifest> make_backup(const std::string& folder, Context& context) {
   }
   for (const std::string& name : names) {
     fs::permissions(inside(name), fs::perms::owner_read | fs::perms::owner_write, error);
-    auto facts = TRY(describe_file(inside(name), name));
+    std::string kept = name;
+    if (encrypts) {
+      kept += kEncryptedEnding;
+      fs::create_directories(fs::path(in_backup(kept)).parent_path(), error);
+      TRY(encrypt_file(inside(name), in_backup(kept), writing.recipients));
+      fs::remove(inside(name), error);
+    }
+    auto facts = TRY(describe_file(in_backup(kept), kept));
     manifest.files.push_back(std::move(facts));
   }
-  auto file = TRY(OutputFile::create(inside(kManifestFile)));
-  TRY(file.write(write_manifest(manifest)));
+  const std::string text = write_manifest(manifest);
+  if (!writing.signing_key.empty()) {
+    const auto signature = TRY(sign(text, writing.signing_key));
+    TRY(write_private_file(in_backup(kSignatureFile), signature));
+  }
+  auto file = TRY(OutputFile::create(in_backup(kManifestFile)));
+  TRY(file.write(text));
   TRY(file.commit());
-  fs::permissions(inside(kManifestFile), fs::perms::owner_read | fs::perms::owner_write, error);
+  fs::permissions(in_backup(kManifestFile), fs::perms::owner_read | fs::perms::owner_write, error);
   if (error) return fail(ErrorCode::kIo, "cannot lock the ledger: " + error.message());
   return manifest;
 }
 
-Result<Manifest> check_backup(const std::string& folder) {
+Result<Manifest> check_backup(const std::string& folder, const BackupReader& reader) {
   const std::string path = (fs::path(folder) / kManifestFile).string();
   const auto text = read_file(path, kManifestBytesMax);
   if (!text) return std::unexpected(text.error().during("this is not a complete backup"));
+  if (!reader.signed_by_file.empty()) TRY(check_signature(folder, *text, reader.signed_by_file));
+  const auto identities = TRY(read_identities(reader));
   auto manifest = read_manifest(*text);
   if (!manifest) return std::unexpected(manifest.error().during(path));
   for (const BackupFile& file : manifest->files) {
@@ -300,6 +410,7 @@ Result<Manifest> check_backup(const std::string& folder) {
                               "says {} bytes, {}",
                               copy, facts.bytes, facts.sha256, file.bytes, file.sha256));
     }
+    if (!identities.empty() && is_encrypted(file)) TRY(decrypt_file(copy, "", identities));
   }
   return manifest;
 }
@@ -332,14 +443,21 @@ Result<void> record_restore(const std::string& folder, const Manifest& manifest,
 
 }  // namespace
 
-Result<Manifest> restore_backup(const std::string& folder, bool force, Context& context) {
+Result<Manifest> restore_backup(const std::string& folder, bool force, Context& context,
+                                const BackupReader& reader) {
   const Config& config = context.config;
-  auto manifest = check_backup(folder);
+  auto manifest = check_backup(folder, reader);
   if (!manifest) return manifest;
+  const auto identities = TRY(read_identities(reader));
   for (const BackupFile& file : manifest->files) {
-    if (restore_path(file.name, config).empty()) {
+    if (restore_path(plain_name(file), config).empty()) {
       return fail(ErrorCode::kUnsupported,
                   "the backup holds " + file.name + ", which this version does not know");
+    }
+    if (is_encrypted(file) && identities.empty()) {
+      return fail(ErrorCode::kBadValue,
+                  "the backup is encrypted; name the file of an identity that it is for with "
+                  "--identity");
     }
   }
   if (is_on_clickhouse(config)) {
@@ -358,13 +476,15 @@ Result<Manifest> restore_backup(const std::string& folder, bool force, Context& 
   const std::string part = ".restoring.part";
   std::error_code error;
   for (const BackupFile& file : manifest->files) {
-    const std::string target = restore_path(file.name, config);
+    const std::string target = restore_path(plain_name(file), config);
+    const std::string copy = (fs::path(folder) / file.name).string();
     fs::create_directories(fs::absolute(target).parent_path(), error);
-    TRY(copy_file((fs::path(folder) / file.name).string(), target + part));
+    TRY(is_encrypted(file) ? decrypt_file(copy, target + part, identities)
+                           : copy_file(copy, target + part));
   }
   for (const std::string& path : *old) fs::remove(path, error);
   for (const BackupFile& file : manifest->files) {
-    const std::string target = restore_path(file.name, config);
+    const std::string target = restore_path(plain_name(file), config);
     fs::rename(target + part, target, error);
     if (error) {
       return fail(ErrorCode::kIo, fmt::format("cannot restore {}: {}; restore again with --force",

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "core/base_encoding.h"
 #include "core/check.h"
@@ -111,17 +113,72 @@ Result<BackupFile> describe_file(const std::string& path, const std::string& nam
   return file;
 }
 
-Result<void> copy_file(const std::string& from, const std::string& to, std::uint64_t bytes_max) {
-  const FileDescriptor file(
-      ::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file.is_open()) return std::unexpected(io_error("write", to));
-  auto copied = read_all(from, bytes_max, [&](std::string_view bytes) -> Result<void> {
-    if (!write_all(file.number(), bytes)) return std::unexpected(io_error("write", to));
+namespace {
+
+// A file that its owner alone can read.
+class PrivateFile {
+ public:
+  static Result<PrivateFile> create(const std::string& path) {
+    const int file =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file < 0) return std::unexpected(io_error("write", path));
+    return PrivateFile(file, path);
+  }
+  Result<void> write(std::string_view bytes) const {
+    if (!write_all(file_->number(), bytes)) return std::unexpected(io_error("write", path_));
     return {};
+  }
+  Result<void> finish() const {
+    if (::fsync(file_->number()) != 0) return std::unexpected(io_error("write", path_));
+    return {};
+  }
+
+ private:
+  PrivateFile(int file, std::string path)
+      : file_(std::make_unique<FileDescriptor>(file)), path_(std::move(path)) {}
+  std::unique_ptr<FileDescriptor> file_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<void> copy_file(const std::string& from, const std::string& to, std::uint64_t bytes_max) {
+  const auto file = TRY(PrivateFile::create(to));
+  TRY(read_all(from, bytes_max, [&](std::string_view bytes) { return file.write(bytes); }));
+  return file.finish();
+}
+
+Result<void> encrypt_file(const std::string& from, const std::string& to,
+                          std::span<const age::Recipient> recipients) {
+  const auto file = TRY(PrivateFile::create(to));
+  auto encryptor = TRY(
+      age::Encryptor::begin(recipients, [&](std::string_view bytes) { return file.write(bytes); }));
+  TRY(read_all(from, UINT64_MAX, [&](std::string_view bytes) { return encryptor.add(bytes); }));
+  TRY(encryptor.finish());
+  return file.finish();
+}
+
+Result<void> decrypt_file(const std::string& from, const std::string& to,
+                          std::span<const age::Identity> identities) {
+  std::optional<PrivateFile> file;
+  if (!to.empty()) {
+    auto made = TRY(PrivateFile::create(to));
+    file.emplace(std::move(made));
+  }
+  age::Decryptor decryptor(identities, [&](std::string_view bytes) -> Result<void> {
+    return file ? file->write(bytes) : Result<void>();
   });
-  if (!copied) return copied;
-  if (::fsync(file.number()) != 0) return std::unexpected(io_error("write", to));
-  return {};
+  auto read =
+      read_all(from, UINT64_MAX, [&](std::string_view bytes) { return decryptor.add(bytes); });
+  if (read) read = decryptor.finish();
+  if (!read) return std::unexpected(read.error().during(from));
+  return file ? file->finish() : Result<void>();
+}
+
+Result<void> write_private_file(const std::string& path, std::string_view bytes) {
+  const auto file = TRY(PrivateFile::create(path));
+  TRY(file.write(bytes));
+  return file.finish();
 }
 
 }  // namespace pennyweight

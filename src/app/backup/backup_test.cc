@@ -137,6 +137,70 @@ TEST_F(BackupTest, BringsBackWhatWas) {
   }
 }
 
+// Keys for tests: of age-keygen and `openssl genpkey -algorithm ed25519`.
+constexpr const char* kRecipient = "age1m72gsvqvwpfs2kcwhn9zmjqjyl0f8xrd94sen6edusnrxs7s2grsyh2alc";
+constexpr const char* kIdentity =
+    "AGE-SECRET-KEY-17W0HZT0676XNA45F7KH584SWHKXWHF4Y59RL24H6HJUDHVLHYDYSVDRVU5\n";
+constexpr const char* kSigningKey = R"(-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIB7Rysse62WdNNI5KxAICu75ji+UhanwnULZp02uoFGd
+-----END PRIVATE KEY-----
+)";
+constexpr const char* kPublicKey = R"(-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAE9p+bYve9q46L1ZdIgqhtAPk1NthXz9G8uyJXvhsbr0=
+-----END PUBLIC KEY-----
+)";
+
+TEST_F(BackupTest, EncryptsForItsRecipientsAndSigns) {
+  const auto here = [&](const char* name) { return (folder_ / name).string(); };
+  put(here("identity"), kIdentity);
+  put(here("sign.pem"), kSigningKey);
+  put(here("public.pem"), kPublicKey);
+  const BackupKeys keys{.recipients = {kRecipient}, .signing_key_file = here("sign.pem")};
+  const BackupReader reader{.identity_file = here("identity"),
+                            .signed_by_file = here("public.pem")};
+  const auto made = make_backup(backup(), context_, keys);
+  ASSERT_TRUE(made) << made.error().message;
+  for (const BackupFile& file : made->files) {
+    EXPECT_TRUE(file.name.ends_with(".age")) << file.name;
+    EXPECT_TRUE(
+        read(std::filesystem::path(backup()) / file.name).starts_with("age-encryption.org/v1\n"));
+  }
+  // Nothing else lies there, nor beside the ledger.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(backup())) {
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(entry.is_directory() || name.ends_with(".age") || name.starts_with("manifest."))
+        << name;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".backup-")));
+  }
+  EXPECT_TRUE(check_backup(backup()));
+  EXPECT_TRUE(check_backup(backup(), reader));
+
+  change_everything();
+  EXPECT_THAT(restore_backup(backup(), true, context_).error().message, HasSubstr("--identity"));
+  EXPECT_EQ(lines(), 20u);
+  const auto restored = restore_backup(backup(), true, context_, reader);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ(lines(), 10u);
+
+  // A file for the same recipient in another's place is found by the signature alone.
+  const std::filesystem::path manifest = std::filesystem::path(backup()) / "manifest.json";
+  std::string text = read(manifest);
+  text.replace(text.find("\"at\": \"") + 7, 1, "3");
+  put(manifest, text);
+  EXPECT_TRUE(check_backup(backup()));
+  EXPECT_THAT(check_backup(backup(), reader).error().message, HasSubstr("has not signed"));
+  std::filesystem::remove(std::filesystem::path(backup()) / "manifest.sig");
+  EXPECT_THAT(check_backup(backup(), reader).error().message, HasSubstr("is not signed"));
+  // Keys that are none are refused before anything is copied.
+  EXPECT_FALSE(
+      make_backup(here("new"), context_, {.recipients = {"age1x"}, .signing_key_file = {}}));
+  EXPECT_FALSE(make_backup(here("new"), context_,
+                           {.recipients = {}, .signing_key_file = here("public.pem")}));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "new"));
+}
+
 TEST_F(BackupTest, GoesToAPlaceWhereNothingIs) {
   ASSERT_TRUE(make_backup(backup(), context_));
   context_.config.store_path = folder_ / "elsewhere.duckdb";

@@ -12,11 +12,13 @@ namespace {
 struct BackupOptions {
   std::string folder;
   bool check = false;
+  BackupKeys keys = {};
+  BackupReader reader = {};
 };
 
 Result<ExitCode> run(const BackupOptions& options, Context& context) {
-  const auto manifest =
-      TRY(options.check ? check_backup(options.folder) : make_backup(options.folder, context));
+  const auto manifest = TRY(options.check ? check_backup(options.folder, options.reader)
+                                          : make_backup(options.folder, context, options.keys));
   std::uint64_t bytes = 0;
   for (const BackupFile& file : manifest.files) bytes += file.bytes;
   context.console.print(fmt::format(
@@ -33,8 +35,25 @@ Verb declare_backup(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "backup", "Back up the ledger, accounts, audit log and journal, even while 'serve' runs");
   command->add_option("FOLDER", options->folder, "A new folder, or an empty one")->required();
-  command->add_flag("--check", options->check,
-                    "Make no backup; check the one in FOLDER against its manifest");
+  CLI::Option* const check = command->add_flag(
+      "--check", options->check, "Make no backup; check the one in FOLDER against its manifest");
+  command
+      ->add_option("--encrypt-to", options->keys.recipients,
+                   "Encrypt for this recipient of age (age1…), who alone can read it; repeatable")
+      ->allow_extra_args(false)
+      ->excludes(check);
+  command
+      ->add_option("--sign-with", options->keys.signing_key_file,
+                   "Sign with the Ed25519 key in this file (PEM)")
+      ->excludes(check);
+  command
+      ->add_option("--identity", options->reader.identity_file,
+                   "With --check: decrypt with the identity of age in this file")
+      ->needs(check);
+  command
+      ->add_option("--signed-by", options->reader.signed_by_file,
+                   "With --check: the Ed25519 public key (PEM) that must have signed it")
+      ->needs(check);
   command->footer(examples_footer("backup"));
   return {command, [options](Context& context) { return run(*options, context); }};
 }
