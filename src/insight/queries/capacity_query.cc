@@ -9,16 +9,13 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <variant>
 
 #include "allocation/device_share.h"
-#include "allocation/node_index.h"
 #include "core/billing_period.h"
 #include "core/card_share.h"
 #include "core/try.h"
-#include "insight/queries/commitment_use.h"
 #include "ledger/holding.h"
 #include "ledger/node.h"
 #include "reporting/number_format.h"
@@ -33,7 +30,7 @@ constexpr auto kUnits = static_cast<std::int64_t>(CardShare::kUnitsPerCard);
 constexpr int kBuyPercent = 90;    // of the futures in which what is bought suffices
 constexpr int kLetGoPercent = 95;  // in which what is kept does
 
-using ModelKey = std::pair<std::string, std::string>;  // model, region
+using ModelKey = GpuModelAndRegion;
 using CapacityNode = std::pair<ClusterId, NodeId>;
 
 std::int64_t in_milli(std::uint64_t gpus) { return static_cast<std::int64_t>(gpus) * kMilli; }
@@ -135,63 +132,6 @@ class DemandReader {
   std::map<std::pair<ClusterId, GpuId>, NodeId> node_of_gpu_;
   std::map<ModelKey, std::vector<HeldChange>> changes_;
 };
-
-// Which nodes each commitment or capacity reservation covered in the newest billed month.
-Result<std::vector<ReservedGpus>> find_reservations(Store& store, std::span<const Node> nodes,
-                                                    const CapacityQuery& query) {
-  std::vector<const Node*> all;
-  for (const Node& node : nodes) all.push_back(&node);
-  const NodeIndex index(std::move(all), query.join_rules);
-  struct Covered {
-    std::set<CapacityNode> names;
-    std::map<ModelKey, std::uint64_t> gpus;
-    std::optional<Date> ends;
-  };
-  std::map<std::string, Covered> covered;
-  const std::string month = local_date(query.now, TimeZone::utc()).substr(0, 7);
-  const Instant before = start_of_month(query.now, TimeZone::utc()) - std::chrono::milliseconds(1);
-  for (const std::string& one : {month, local_date(before, TimeZone::utc()).substr(0, 7)}) {
-    TRY(store.scan_charges(one, [&](std::span<const Charge> batch) {
-      for (const Charge& charge : batch) {
-        const std::string& id = charge.commitment_discount_id.empty()
-                                    ? charge.capacity_reservation_id
-                                    : charge.commitment_discount_id;
-        if (id.empty()) continue;
-        Covered& by = covered[id];
-        if (const auto ends = commitment_end_of(charge)) by.ends = std::max(by.ends, ends);
-        if (charge.commitment_discount_status == UsedOrUnused::kUnused) continue;
-        const NodeMatch match = find_node(index, charge, [&](std::uint32_t at) {
-          const Node& node = index.node(at);
-          return !node.to || *node.to > query.now;
-        });
-        if (match.is_ambiguous || match.positions.empty()) continue;
-        const Node& node = index.node(match.positions.front());
-        if (by.names.emplace(node.cluster, node.name).second) {
-          by.gpus[{node.gpu_model, node.region}] += node.gpu_count;
-        }
-      }
-      return true;
-    }));
-    // What a newer month says stands for both.
-    if (!covered.empty()) break;
-  }
-  for (const ReservationEnd& end : query.ends) {
-    if (const auto known = covered.find(end.id); known != covered.end()) {
-      known->second.ends = end.ends;
-    }
-  }
-  std::vector<ReservedGpus> out;
-  for (const auto& [id, by] : covered) {
-    for (const auto& [key, gpus] : by.gpus) {
-      if (gpus > 0) out.push_back({id, key.first, key.second, gpus, by.ends});
-    }
-  }
-  std::ranges::stable_sort(out, [](const ReservedGpus& a, const ReservedGpus& b) {
-    // One without an end comes last.
-    return std::tuple(!a.ends, a.ends) < std::tuple(!b.ends, b.ends);
-  });
-  return out;
-}
 
 void add_skipped_notes(const Skipped& skipped, CapacityResult& result) {
   const auto say = [&](std::uint64_t count, std::string_view what) {
@@ -295,19 +235,17 @@ Result<CapacityResult> query_capacity(Store& store, const CapacityQuery& query) 
   while (day_begins.size() > 1 && (!first || day_begins.front() < *first)) {
     day_begins.erase(day_begins.begin());
   }
-  result.reservations = TRY(find_reservations(store, nodes, query));
+  const ReservedCapacity reserved =
+      TRY(ReservedCapacity::read(store, nodes, query.join_rules, query.ends, query.now));
+  result.reservations = reserved.reserved();
   add_skipped_notes(demand.skipped, result);
   for (auto& [key, one] : models) {
     one.peaks_milli = demand.peaks_milli(key, day_begins);
     one.without_renewal_milli = steady(one.gpus);
-    for (const ReservedGpus& reserved : result.reservations) {
-      if (!reserved.ends || ModelKey(reserved.model, reserved.region) != key) continue;
-      const auto from = std::max<std::int64_t>((*reserved.ends - result.today).count(), 0);
-      for (auto day = static_cast<std::size_t>(from); day < one.without_renewal_milli.size();
-           ++day) {
-        one.without_renewal_milli[day] =
-            std::max<std::int64_t>(one.without_renewal_milli[day] - in_milli(reserved.gpus), 0);
-      }
+    for (std::size_t day = 0; day < one.without_renewal_milli.size(); ++day) {
+      const std::int64_t ended =
+          reserved.ended_milli(key, result.today, result.today + std::chrono::days(day));
+      one.without_renewal_milli[day] = std::max<std::int64_t>(in_milli(one.gpus) - ended, 0);
     }
     if (!one.peaks_milli.empty()) {
       auto outlook = forecasting::forecast_capacity(one.peaks_milli, kCapacityDaysAhead);
@@ -386,11 +324,22 @@ std::vector<Table> capacity_tables(const CapacityResult& result) {
   reserved.columns = {{"reservation", "reservation"},
                       {"model", "model"},
                       {"region", "region"},
-                      {"gpus", "GPUs", ColumnKind::kCount},
+                      {"gpus", "GPUs, mean"},
                       {"ends", "ends"}};
   for (const ReservedGpus& one : result.reservations) {
-    reserved.rows.push_back(
-        {one.id, one.model, one.region, one.gpus, one.ends ? to_text(*one.ends) : std::string()});
+    reserved.rows.push_back({one.id, one.model, one.region, gpus_text(one.gpus_milli),
+                             one.ends ? to_text(*one.ends) : std::string()});
+    if (one.ends && *one.ends <= result.today) {
+      reserved.notes.push_back(
+          fmt::format("{} ended on {}: what it covered counts as long as its nodes are there",
+                      one.id, to_text(*one.ends)));
+    }
+  }
+  if (!reserved.rows.empty()) {
+    reserved.notes.emplace_back(
+        "GPUs: the mean that it covered in the last week of the bill's lines. A node that several "
+        "cover is in each of their rows; for when GPUs run out it counts once, until the last of "
+        "them ends");
   }
   return {std::move(models), std::move(reserved)};
 }

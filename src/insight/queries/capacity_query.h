@@ -13,18 +13,13 @@
 #include "core/gpu/cloud_resource.h"
 #include "core/instant.h"
 #include "insight/forecast/capacity.h"
+#include "insight/queries/reserved_capacity.h"
 #include "ledger/store.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
 
 inline constexpr int kCapacityDaysAhead = 90;
-
-// When a commitment or a capacity reservation ends, of which the bill does not say so.
-struct ReservationEnd {
-  std::string id;
-  Date ends;
-};
 
 struct CapacityQuery {
   Instant now;
@@ -33,15 +28,6 @@ struct CapacityQuery {
   std::vector<ReservationEnd> ends = {};
   std::vector<std::string> clusters = {};  // empty: all that have nodes
   int days_back = 400;
-};
-
-// GPUs that lines of the newest billed month name under one commitment or capacity reservation.
-struct ReservedGpus {
-  std::string id;
-  std::string model;
-  std::string region;
-  std::uint64_t gpus = 0;
-  std::optional<Date> ends;
 };
 
 struct ModelCapacity {

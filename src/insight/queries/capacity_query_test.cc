@@ -1,5 +1,6 @@
 #include "insight/queries/capacity_query.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,6 +44,20 @@ struct Yard {
     const OnNodes place{{{NodeId(node), devices}}};
     holdings.emplace_back(kYard, WorkloadId("w" + std::to_string(holdings.size())),
                           Interval(from, to), place);
+  }
+  // A line says that a commitment, a capacity reservation or both cover a node for some hours.
+  Charge& covered(const std::string& node, const std::string& commitment,
+                  const std::string& reservation, Instant from, int hours) {
+    const Money cost = Money::from_units(10, kUsd);
+    const Interval month(at("2026-07-01T00:00:00Z"), at("2026-08-01T00:00:00Z"));
+    Charge charge(month, Interval(from, from + std::chrono::hours(hours)),
+                  {cost, cost, cost, cost});
+    charge.resource_id = "i-" + node;
+    charge.commitment_discount_id = commitment;
+    charge.capacity_reservation_id = reservation;
+    if (!commitment.empty()) charge.commitment_discount_status = UsedOrUnused::kUsed;
+    if (!reservation.empty()) charge.capacity_reservation_status = UsedOrUnused::kUsed;
+    return charges.emplace_back(std::move(charge));
   }
   Result<CapacityResult> query(std::string_view now) {
     auto store = make_memory_store(false);
@@ -92,19 +107,12 @@ TEST(CapacityQuery, WhatIsReservedCountsUntilItsEnd) {
     of.work("a", morning, morning + std::chrono::hours(4), 8);
     of.work("b", morning, morning + std::chrono::hours(4), day % 7 < 5 ? 4 : 2);
   }
-  const Money cost = Money::from_units(10, kUsd);
-  Charge charge(Interval(at("2026-07-01T00:00:00Z"), at("2026-08-01T00:00:00Z")),
-                Interval(at("2026-07-05T00:00:00Z"), at("2026-07-06T00:00:00Z")),
-                {cost, cost, cost, cost});
-  charge.resource_id = "i-b";
-  charge.commitment_discount_id = "ri-1";
-  charge.commitment_discount_status = UsedOrUnused::kUsed;
-  of.charges.push_back(charge);
+  of.covered("b", "ri-1", "", at("2026-07-05T00:00:00Z"), 24);
   of.ends = {{"ri-1", *parse_date("2026-08-30")}};
   const auto result = of.query("2026-07-20T00:00:00Z");
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->reservations.size(), 1u);
-  EXPECT_EQ(result->reservations.front().gpus, 8u);
+  EXPECT_EQ(result->reservations.front().gpus_milli, 8'000);
   const ModelCapacity& one = result->models.front();
   EXPECT_EQ(one.without_renewal_milli[40], 16'000);
   EXPECT_EQ(one.without_renewal_milli[41], 8'000) << "2026-08-30 is the 41st day";
@@ -116,6 +124,65 @@ TEST(CapacityQuery, WhatIsReservedCountsUntilItsEnd) {
   EXPECT_EQ(row[5], Cell{std::string("4.0")});
   EXPECT_EQ(row[12], Cell{std::string("2026-08-30")});
   EXPECT_EQ(row[13], Cell{std::string("let go of up to 4 GPUs: 12 suffice with 95 %")});
+}
+
+// GPUs that are left after so many days, in thousandths.
+std::int64_t left_after(const CapacityResult& result, std::size_t days) {
+  return result.models.front().without_renewal_milli[days];
+}
+
+TEST(CapacityQuery, ANodeUnderTwoCountsOnce) {
+  Yard of;
+  of.node("a");
+  of.node("b");
+  // On one line, and on two lines of the same time.
+  of.covered("a", "plan", "block", at("2026-07-05T00:00:00Z"), 24);
+  of.covered("b", "plan", "", at("2026-07-05T00:00:00Z"), 24);
+  of.covered("b", "", "block", at("2026-07-05T00:00:00Z"), 24);
+  of.ends = {{"plan", *parse_date("2026-07-30")}, {"block", *parse_date("2026-08-09")}};
+  const auto result = of.query("2026-07-20T00:00:00Z");
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->reservations.size(), 2u);
+  EXPECT_EQ(result->reservations[0].gpus_milli, 16'000);
+  EXPECT_EQ(result->reservations[1].gpus_milli, 16'000);
+  EXPECT_EQ(left_after(*result, 10), 16'000) << "the block goes on after the plan";
+  EXPECT_EQ(left_after(*result, 19), 16'000);
+  EXPECT_EQ(left_after(*result, 20), 0) << "both are over";
+}
+
+TEST(CapacityQuery, AFloatingPlanIsTheMeanOfWhatItCovers) {
+  Yard of;
+  for (const char* name : {"a", "b", "c", "d"}) of.node(name);
+  // For four days it covers one node after the other, and a quarter of another one's hours.
+  int day = 5;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    const Instant from = at(fmt::format("2026-07-{:02}T00:00:00Z", day++));
+    of.covered(name, "plan", "", from, 24);
+    Charge& part = of.covered(name == std::string("a") ? "b" : "a", "plan", "", from, 24);
+    part.consumed_quantity = Decimal::from_units(6);
+    part.consumed_unit = "Hours";
+    // A processor's price for the same hours is not more time.
+    of.charges.push_back(of.charges.back());
+  }
+  of.ends = {{"plan", *parse_date("2026-07-30")}};
+  const auto result = of.query("2026-07-20T00:00:00Z");
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->reservations.size(), 1u);
+  EXPECT_EQ(result->reservations.front().gpus_milli, 10'008) << "1.25 nodes of 8, shares rounded";
+  EXPECT_EQ(left_after(*result, 9), 32'000);
+  EXPECT_EQ(left_after(*result, 10), 32'000 - 10'008);
+}
+
+TEST(CapacityQuery, WhatHasEndedTakesNoNodeThatIsThere) {
+  Yard of;
+  of.node("a");
+  of.covered("a", "old", "", at("2026-07-05T00:00:00Z"), 24);
+  of.covered("a", "new", "", at("2026-07-06T00:00:00Z"), 240);
+  of.ends = {{"old", *parse_date("2026-07-06")}};
+  const auto result = of.query("2026-07-20T00:00:00Z");
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(left_after(*result, 0), 8'000);
+  EXPECT_EQ(left_after(*result, 89), 8'000);
 }
 
 TEST(CapacityQuery, AFleetWithoutGpusIsNamed) {
