@@ -28,6 +28,11 @@ def wrong_usage():
     expect_run(["explain"], cwd, 2, ["--charge ID"])
     expect_run(["import"], cwd, 2, ["FILE"])
     expect_run(["report"], cwd, 1, ["there is no ledger"])
+    expect_run(["forecast", "--today", "2026-04-01", "capacity"], cwd, 2,
+               ["--today stands before 'capacity'", "'pennyweight forecast capacity --today …'"])
+    expect_run(["forecast", "--by", "team", "capacity"], cwd, 2, ["--by is for forecasts of cost"])
+    expect_run(["forecast", "capacity", "--whole"], cwd, 2, ["--whole is for forecasts of cost"])
+    expect_run(["invoice", "--month", "2026-03", "clients"], cwd, 2, ["--month stands before 'clients'"])
     expect_run(["--version"], cwd, 0, ["pennyweight 0."])
     expect_run(["--config", "none.yaml", "doctor"], cwd, 2, ["none.yaml", "No such file"])
     write(cwd, "bad.yaml", "store:\n  pth: x\n")

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "app/context/version.h"
 #include "config/nearest.h"
@@ -116,6 +117,23 @@ void suggest_verb(int argc, char** argv, const std::vector<Verb>& verbs) {
   }
 }
 
+// An option before a subcommand that has one of the same name is not the subcommand's, and would be
+// passed over: 'forecast --today 2026-04-01 capacity'. What to write instead; nothing: all is well.
+std::optional<std::string> find_misplaced_option(const CLI::App& command, const std::string& path) {
+  for (const CLI::App* chosen : command.get_subcommands()) {
+    const std::string whole = path + " " + chosen->get_name();
+    for (const CLI::Option* option : command.get_options()) {
+      const std::string name = option->get_name();
+      if (option->count() == 0 || chosen->get_option_no_throw(name) == nullptr) continue;
+      return fmt::format(
+          "{} stands before '{}', where it is not read; write it behind: 'pennyweight {} {} …'",
+          name, chosen->get_name(), whole, name);
+    }
+    if (auto problem = find_misplaced_option(*chosen, whole)) return problem;
+  }
+  return std::nullopt;
+}
+
 int exit_code_of(const Error& error) {
   return static_cast<int>(error.code == ErrorCode::kConfig ? ExitCode::kUsageError
                                                            : ExitCode::kCheckFailed);
@@ -153,7 +171,12 @@ int run(int argc, char** argv, const Program& program) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsageError);
   }
   for (const Verb& verb : verbs) {
-    if (verb.command->parsed()) return run_verb(verb, options);
+    if (!verb.command->parsed()) continue;
+    if (const auto problem = find_misplaced_option(*verb.command, verb.command->get_name())) {
+      fmt::print(stderr, "pennyweight: {}\n", *problem);
+      return static_cast<int>(ExitCode::kUsageError);
+    }
+    return run_verb(verb, options);
   }
   return static_cast<int>(ExitCode::kUsageError);
 }

@@ -124,9 +124,16 @@ Verb declare_forecast(CLI::App& app) {
   capacity_command->add_option("--today", capacity->today, "As on this day, such as 2026-04-01");
   add_table_options(*capacity_command, capacity->table);
   command->footer(examples_footer("forecast"));
-  return {command, [options, capacity, capacity_command](Context& context) {
-            return capacity_command->parsed() ? run_capacity(*capacity, context)
-                                              : run(*options, context);
+  return {command, [options, capacity, command, capacity_command](Context& context) {
+            if (!capacity_command->parsed()) return run(*options, context);
+            for (const CLI::Option* option : command->get_options()) {
+              if (option->count() == 0) continue;
+              return Result<ExitCode>(usage_error(fmt::format(
+                  "{} is for forecasts of cost, and not for 'forecast capacity'; its --help lists "
+                  "what it takes",
+                  option->get_name())));
+            }
+            return run_capacity(*capacity, context);
           }};
 }
 
