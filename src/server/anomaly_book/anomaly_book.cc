@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "core/decimal.h"
 #include "core/files/disk.h"
 #include "core/files/file_lock.h"
+#include "core/files/record_file.h"
 #include "core/json_text.h"
 #include "core/money.h"
 #include "core/try.h"
@@ -88,26 +88,15 @@ bool is_over(const AnomalyVerdict& one, const AnomalyVerdict& newer) {
 AnomalyBook::AnomalyBook(std::string path) : path_(std::move(path)) {}
 
 Result<void> AnomalyBook::read() {
-  auto text = read_raw_file(path_, kVerdictBytesMax);
-  if (!text && text.error().code != ErrorCode::kNotFound) return std::unexpected(text.error());
-  std::string now = text ? *std::move(text) : "";
+  std::string now = TRY(read_record_file(path_, kVerdictBytesMax));
   if (now == text_) return {};
   std::vector<AnomalyVerdict> verdicts;
   simdjson::dom::parser parser;
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < now.size();) {
-    const std::size_t end = std::min(now.find('\n', begin), now.size());
-    ++number;
-    auto verdict = parse_verdict(parser, std::string_view(now).substr(begin, end - begin));
-    if (!verdict) {
-      return std::unexpected(verdict.error().during(
-          fmt::format("{}:{} can't be read; restore the file from a backup, or mend or remove the "
-                      "line",
-                      path_, number)));
-    }
-    verdicts.push_back(*std::move(verdict));
-    begin = end + 1;
-  }
+  TRY(read_records(path_, now, 0, kMendRecords, [&](std::string_view line) -> Result<void> {
+    auto verdict = TRY(parse_verdict(parser, line));
+    verdicts.push_back(std::move(verdict));
+    return {};
+  }));
   text_ = std::move(now);
   verdicts_ = std::move(verdicts);
   return {};

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base_encoding.h"
@@ -10,6 +9,7 @@
 #include "core/crypto/sha256.h"
 #include "core/files/disk.h"
 #include "core/files/file_lock.h"
+#include "core/files/record_file.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "server/access/secrets.h"
@@ -40,28 +40,14 @@ ApprovalBook::ApprovalBook(std::string path, std::string key_path, guardrails::A
     : path_(std::move(path)), key_path_(std::move(key_path)), terms_(std::move(terms)) {}
 
 Result<void> ApprovalBook::read() {
-  auto text = read_raw_file(path_, kApprovalBookBytesMax);
-  if (!text && text.error().code != ErrorCode::kNotFound) return std::unexpected(text.error());
-  std::string now = text ? *std::move(text) : "";
+  std::string now = TRY(read_record_file(path_, kApprovalBookBytesMax));
   if (is_read_ && now == text_) return {};
   // Lines are only ever added, so that only the new ones are read.
-  const bool goes_on = is_read_ && now.starts_with(text_);
+  const bool goes_on = is_read_ && is_whole_records(text_) && now.starts_with(text_);
   std::vector<Approval> all = goes_on ? all_ : std::vector<Approval>();
   auto by_id = goes_on ? by_id_ : decltype(by_id_)();
-  std::size_t begin = goes_on ? text_.size() : 0;
-  auto number = std::count(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
-  while (begin < now.size()) {
-    const std::size_t end = std::min(now.find('\n', begin), now.size());
-    ++number;
-    const auto applied = apply_event(std::string_view(now).substr(begin, end - begin), all, by_id);
-    if (!applied) {
-      return std::unexpected(applied.error().during(
-          fmt::format("{}:{} can't be read; restore the file from a backup, or mend or remove the "
-                      "line",
-                      path_, number)));
-    }
-    begin = end + 1;
-  }
+  TRY(read_records(path_, now, goes_on ? text_.size() : 0, kMendRecords,
+                   [&](std::string_view line) { return apply_event(line, all, by_id); }));
   text_ = std::move(now);
   all_ = std::move(all);
   by_id_ = std::move(by_id);
@@ -73,7 +59,7 @@ Result<void> ApprovalBook::append(const std::string& line) {
   if (text_.size() + line.size() > kApprovalBookBytesMax) {
     return fail(ErrorCode::kLimit, path_ + " is full");
   }
-  TRY(replace_file(path_, text_ + line));
+  TRY(replace_file(path_, with_records(text_, line)));
   return read();
 }
 

@@ -199,5 +199,24 @@ TEST_F(ApprovalBookTest, OnePersonCannotFillTheBook) {
   EXPECT_TRUE(first.request(wanted("bo"), kBookNow, recorded));
 }
 
+TEST_F(ApprovalBookTest, ALastLineWithoutItsEndIsNotTornOn) {
+  ApprovalBook first = book();
+  ASSERT_TRUE(first.request(wanted(), kBookNow, recorded));
+  // An editor left it so, while another program had it open.
+  std::filesystem::resize_file(path(), std::filesystem::file_size(path()) - 1);
+  ApprovalBook other = book();
+  for (ApprovalBook* one : {&other, &first}) {
+    ASSERT_EQ(one->approvals().value().size(), 1u);
+  }
+  ASSERT_TRUE(other.request(wanted("bo"), kBookNow, recorded));
+  ASSERT_TRUE(first.request(wanted("cy"), kBookNow, recorded));
+  ApprovalBook last = book();
+  for (ApprovalBook* one : {&other, &first, &last}) {
+    const auto all = one->approvals();
+    ASSERT_TRUE(all) << all.error().message;
+    EXPECT_EQ(all->size(), 3u);
+  }
+}
+
 }  // namespace
 }  // namespace pennyweight

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "core/files/disk.h"
 #include "core/files/file_lock.h"
+#include "core/files/record_file.h"
 #include "core/json_text.h"
 #include "core/try.h"
 #include "server/budget_book/budget_json.h"
@@ -55,32 +55,21 @@ Result<BudgetChange> parse_line(simdjson::dom::parser& parser, std::string_view 
 BudgetBook::BudgetBook(std::string path) : path_(std::move(path)) {}
 
 Result<void> BudgetBook::read() {
-  auto text = read_raw_file(path_, kBookBytesMax);
-  if (!text && text.error().code != ErrorCode::kNotFound) return std::unexpected(text.error());
-  std::string now = text ? *std::move(text) : "";
+  std::string now = TRY(read_record_file(path_, kBookBytesMax));
   if (is_read_ && now == text_) return {};
   std::vector<BudgetChange> changes;
   std::map<std::string, Budget> current;
   simdjson::dom::parser parser;
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < now.size();) {
-    const std::size_t end = std::min(now.find('\n', begin), now.size());
-    ++number;
-    auto change = parse_line(parser, std::string_view(now).substr(begin, end - begin));
-    if (!change) {
-      return std::unexpected(change.error().during(
-          fmt::format("{}:{} can't be read; restore the file from a backup, or mend or remove the "
-                      "line",
-                      path_, number)));
-    }
-    if (change->budget) {
-      current.insert_or_assign(change->name, *change->budget);
+  TRY(read_records(path_, now, 0, kMendRecords, [&](std::string_view line) -> Result<void> {
+    auto change = TRY(parse_line(parser, line));
+    if (change.budget) {
+      current.insert_or_assign(change.name, *change.budget);
     } else {
-      current.erase(change->name);
+      current.erase(change.name);
     }
-    changes.push_back(*std::move(change));
-    begin = end + 1;
-  }
+    changes.push_back(std::move(change));
+    return {};
+  }));
   text_ = std::move(now);
   changes_ = std::move(changes);
   current_ = std::move(current);
@@ -89,9 +78,7 @@ Result<void> BudgetBook::read() {
 }
 
 Result<void> BudgetBook::append(std::string_view lines) {
-  // A person's editor may have left the last line without its end.
-  const bool is_cut = !text_.empty() && text_.back() != '\n';
-  TRY(replace_file(path_, text_ + (is_cut ? "\n" : "") + std::string(lines)));
+  TRY(replace_file(path_, with_records(text_, lines)));
   return read();
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/decimal.h"
 #include "core/files/disk.h"
+#include "core/files/record_file.h"
 #include "core/json_text.h"
 #include "core/try.h"
 
@@ -107,25 +108,15 @@ ForecastBook::ForecastBook(std::string path) : path_(std::move(path)) {}
 
 Result<void> ForecastBook::read() {
   if (is_read_) return {};
-  const auto text = read_raw_file(path_, kFileBytesMax);
-  if (!text && text.error().code != ErrorCode::kNotFound) return std::unexpected(text.error());
+  const std::string text = TRY(read_record_file(path_, kFileBytesMax));
   std::vector<KeptForecast> kept;
   simdjson::dom::parser parser;
-  const std::string_view lines = text ? std::string_view(*text) : std::string_view();
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-    ++number;
-    auto forecast = read_line(parser, lines.substr(begin, end - begin));
-    if (!forecast) {
-      return std::unexpected(forecast.error().during(
-          fmt::format("{}:{} can't be read; remove the line, or the file: then forecasts are kept "
-                      "anew",
-                      path_, number)));
-    }
-    kept.push_back(*std::move(forecast));
-    begin = end + 1;
-  }
+  TRY(read_records(path_, text, 0, "remove the line, or the file: then forecasts are kept anew",
+                   [&](std::string_view line) -> Result<void> {
+                     auto forecast = TRY(read_line(parser, line));
+                     kept.push_back(std::move(forecast));
+                     return {};
+                   }));
   kept_ = std::move(kept);
   is_read_ = true;
   return {};
