@@ -3,8 +3,9 @@
 usage: budgets.py PENNYWEIGHT [BUDGETS] [MINUTES]
 
 Makes a ledger of 40 days in which each of BUDGETS (10,000) teams has held a GPU, gives each team a budget of this month,
-and measures `serve` for MINUTES (5) after its first evaluation. Without budgets it is measured too, for comparison. Needs
-the program pennyweight-generate beside PENNYWEIGHT.
+and measures `serve` for MINUTES (5) after its first evaluation. Meanwhile each of 800 teams has a job with a time limit on
+each GPU, so that its budget has committed costs. Without budgets it is measured too, for comparison. Needs the program
+pennyweight-generate beside PENNYWEIGHT.
 """
 import datetime
 import json
@@ -54,17 +55,45 @@ def make_ledger(folder):
     run(folder, "allocate")
 
 
+def run_jobs(folder):
+    """Slurm's programs, as scripts that say that each GPU is held by a job with a time limit of a day."""
+    now = int(time.time())
+    nodes = "\n".join(
+        f"NodeName=n{n} Arch=x86_64 CoresPerSocket=48\n   CPUAlloc=96 CPUTot=96 CPULoad=1.0\n   Gres=gpu:a100:8\n"
+        f"   NodeAddr=n{n} NodeHostName=n{n} Version=24.05\n   RealMemory=1179648 State=ALLOCATED Weight=1\n"
+        f"   Partitions=train\n   CfgTRES=cpu=96,mem=1152G,billing=96,gres/gpu=8\n" for n in range(NODES))
+    jobs = "\n".join(
+        f"JobId={900_000 + n} JobName=x\n   UserId=ana(5) GroupId=g(0)\n   Priority=1 Nice=0 Account=team{n % BUDGETS} "
+        f"QOS=normal\n   JobState=RUNNING Reason=None\n   RunTime=01:00:00 TimeLimit=1-00:00:00\n"
+        f"   StartTime={now - 3600} EndTime={now + 82_800}\n   NodeList=n{n // 8}\n   NumNodes=1 NumCPUs=12\n"
+        f"   TRES=cpu=12,mem=144G,node=1,billing=12,gres/gpu=1\n"
+        f"     Nodes=n{n // 8} CPU_IDs=0-11 Mem=147456 GRES=gpu:a100:1(IDX:{n % 8})\n" for n in range(NODES * 8))
+    (folder / "node").write_text(nodes)
+    (folder / "job").write_text(jobs)
+    for name, text in (("scontrol", f'cat "{folder}/$2"'),
+                       ("sacct", "echo 'JobID|Account|User|State|Start|End|ElapsedRaw|Suspended|AllocTRES|NodeList|JobName'"
+                                 " | tr '|' '\\037'")):
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    with open(folder / "pennyweight.yaml", "a") as config:
+        config.write(f"slurm: [{{cluster: lab, sacct: {folder}/sacct, scontrol: {folder}/scontrol}}]\n")
+
+
 def seconds_used(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def measure(folder, what):
+    (folder / "serve.log").unlink(missing_ok=True)
     with open(folder / "serve.log", "ab") as log:
         serve = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=folder, stdout=log, stderr=log)
     try:
         # The first evaluation makes all forecasts; it is over once nothing is computed for a while.
         begin, quiet = time.monotonic(), 0
+        while b'"serving"' not in (folder / "serve.log").read_bytes():
+            time.sleep(1)
+        time.sleep(60)  # and the first one begins within a minute
         before = seconds_used(serve.pid)
         while quiet < 3:
             time.sleep(10)
@@ -86,6 +115,7 @@ def measure(folder, what):
 def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pennyweight-budgets-"))
     make_ledger(folder)
+    run_jobs(folder)
     without = measure(folder, "no budgets")
     with open(folder / "pennyweight.yaml", "a") as config:
         config.write("budgets:\n" + "".join(

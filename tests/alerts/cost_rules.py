@@ -1,5 +1,5 @@
 """The rules about bills, all but those of forecast_rules.py, fire and end by bills that are imported between runs
-of `serve`, each of which is killed. They arrive at a webhook, at a real SMTP server and at a real Alertmanager, where
+of `serve`, each of which is killed. PENNYWEIGHT_KILLS: how often more. They arrive at a webhook, at a real SMTP server and at a real Alertmanager, where
 these are installed.
 
 usage: cost_rules.py PENNYWEIGHT ROOT
@@ -9,7 +9,7 @@ import datetime
 import io
 
 from outlets import Outlets
-from steps import Serve, expect, finish, new_folder, run
+from steps import KILLS, Serve, expect, finish, new_folder, run
 
 HISTORY_DAYS = 66
 TODAY = datetime.datetime.now(datetime.timezone.utc).date()
@@ -137,6 +137,7 @@ alerts:
     try:
         # No bill has come for five days.
         serve.begin()
+        serve.kill_often(KILLS // 4)
         outlets.wait_for("firing", {"costs_missing"})
         serve.kill()
         # The month before is billed anew. `serve` allocates the days that have just ended, and not that month.
@@ -144,6 +145,7 @@ alerts:
         bills.bring(1)
         set_budget(50_000_000)
         serve.begin()
+        serve.kill_often(KILLS // 4)
         outlets.wait_for("firing", {"reconcile_off"})
         serve.kill()
         bills.begin_spot(SPOT[:3])
@@ -151,6 +153,7 @@ alerts:
         run(["allocate"], folder)
         set_budget(120_000)
         serve.begin()
+        serve.kill_often(KILLS // 4)
         outlets.wait_for("firing", {"cost_anomaly", "coverage_fell", "budget_forecast", "commitment_underused",
                                     "commitment_expires", "spot_interrupted"})
         outlets.wait_for("resolved", {"reconcile_off", "costs_missing"})
@@ -163,13 +166,14 @@ alerts:
         run(["allocate"], folder)
         set_budget(50_000_000)
         serve.begin()
+        serve.kill_often(KILLS // 4)
         outlets.wait_for("resolved", ALL)
         expect("budget_probable" not in outlets.rules("firing"), "one rule speaks of what is forecast")
         outlets.check(ALL)
     finally:
         serve.end()
         outlets.close()
-    finish("cost_rules", folder, outlets.summary())
+    finish("cost_rules", folder, f"{outlets.summary()}, {KILLS // 4 * 4} kills more")
 
 
 if __name__ == "__main__":

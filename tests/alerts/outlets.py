@@ -1,8 +1,10 @@
 """Where alerts arrive in the tests of rules: a webhook, and, where they are installed, a real SMTP server and a real
 Alertmanager. Says what did not arrive, and what came twice without a mark."""
 import json
+import random
+import time
 
-from steps import ALERTMANAGER, SMTP, begin_alertmanager, expect, receive, receive_mail, wait_for
+from steps import ALERTMANAGER, KILLS, SMTP, begin_alertmanager, expect, receive, receive_mail, wait_for
 
 
 class Outlets:
@@ -34,6 +36,9 @@ class Outlets:
             self.managed.extend(body["alerts"])
         else:
             self.hooks.append(body)
+        if KILLS:
+            # So that `serve` is also killed between the arrival and the answer.
+            time.sleep(random.uniform(0, 1.5))
 
     def rules(self, status):
         return {body["rule"] for body in self.hooks if body["status"] == status}
@@ -43,8 +48,10 @@ class Outlets:
         wait_for(lambda: self.rules(status) >= rules, f"{status}: {sorted(rules)}", patience_s)
         expect(self.rules(status) >= rules, f"{status} lacks {sorted(rules - self.rules(status))}")
 
-    def check(self, rules):
+    def check(self, rules, all_end=False):
         """Each alert of each rule began and ended everywhere, once, or marked as a repetition of the same."""
+        lacking = sorted(rules - self.rules("firing") | rules - self.rules("resolved"))
+        expect(not lacking, f"these rules did not fire or did not end: {lacking}")
         seen = {}
         for body in list(self.hooks):
             expect(body["id"] not in seen or body["is_retry"], f"{body['id']} came twice unmarked")
@@ -52,6 +59,16 @@ class Outlets:
         for body in seen.values():
             if body["status"] == "resolved":
                 expect(body["id"].replace("/resolved", "/firing") in seen, f"{body['id']} ended unheard")
+        def unended():
+            """Those that began, and, unless `all_end`, began anew: what still holds has not ended."""
+            told = {body["id"] for body in list(self.hooks)}
+            open_ones = sorted(one for one in told
+                               if one.endswith("/firing") and one.replace("/firing", "/resolved") not in told)
+            begun = [one.rsplit("/", 2) for one in told if one.endswith("/firing")]
+            return [one for one in open_ones if all_end or any(
+                scope == one.rsplit("/", 2)[0] and since > one.rsplit("/", 2)[1] for scope, since, _ in begun)]
+        wait_for(lambda: not unended(), "each alert ends", 60)
+        expect(not unended(), f"it is not told that these ended: {unended()[:5]}")
         if SMTP:
             def unmailed():
                 text = "\n".join(list(self.mails))

@@ -7,16 +7,15 @@ PENNYWEIGHT_KILLS: the long form, in which `serve` is killed so often. Everythin
 and the cluster fall silent for a minute, and the use of GPUs is a mean of five. In the short form `serve` is killed
 once, what fell silent did so before it began, and pods end while they use too little.
 """
-import os
 import random
 import time
 
 from fleet import USES, WRONG, Fleet, gpu_id
 from outlets import Outlets
-from steps import Serve, expect, finish, new_folder, run
+from steps import KILLS as KILLS_WANTED, Serve, expect, finish, new_folder, run
 
-IS_LONG = "PENNYWEIGHT_KILLS" in os.environ
-KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "1"))
+IS_LONG = KILLS_WANTED > 0
+KILLS = KILLS_WANTED or 1
 DEVICE_RULES = {rule for _, rule in [*WRONG.values(), *USES.values()]}
 SILENCE_RULES = {"telemetry_missing", "node_missing"}
 COST_RULES = {"budget_spent", "budget_exhausted"}
@@ -60,7 +59,8 @@ alerts:
 
     def kill(times):
         for _ in range(times):
-            time.sleep(random.uniform(0.5, 3))
+            # In the long form the kills take as long as rules about the mean of some minutes.
+            time.sleep(random.uniform(0.5, 10 if IS_LONG else 3))
             serve.kill()
             serve.begin()
             fleet.is_new = not IS_LONG
@@ -103,7 +103,7 @@ alerts:
             outlets.wait_for("firing", {"telemetry_missing"})
             fleet.is_silent, fleet.silent_nodes = False, set()
         outlets.wait_for("resolved", SILENCE_RULES)
-        outlets.check(ALL)
+        outlets.check(ALL, all_end=True)
     finally:
         serve.end()
         outlets.close()

@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -28,6 +29,8 @@ DATA = pathlib.Path(sys.argv[2]).resolve() / "tests" / "data" / "cli"
 BINARY = pathlib.Path(sys.argv[1]).resolve()
 ALERTMANAGER = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
 SKIPPED = 77
+# How often `serve` is killed on the way in the long forms of tests.
+KILLS = int(os.environ.get("PENNYWEIGHT_KILLS", "0"))
 failures = []
 
 
@@ -162,6 +165,13 @@ class Serve:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def kill_often(self, times):
+        """Kills it and begins it again so often, each time while it does something else."""
+        for _ in range(times):
+            time.sleep(random.uniform(0.5, 3))
+            self.kill()
+            self.begin()
 
     def end(self):
         self.process.terminate()
