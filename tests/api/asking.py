@@ -366,6 +366,8 @@ ASKING = Requests({
     ("DELETE", "/api/v1/budgets/{name}"): known_budget,
     ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,
     ("GET", "/api/v1/profitability"): plain("/api/v1/profitability", month=MONTH),
+    ("GET", "/api/v1/clients"): plain("/api/v1/clients", month=MONTH),
+    ("GET", "/api/v1/clients/report"): plain("/api/v1/clients/report", month=MONTH),
     # People
     ("POST", "/api/v1/session"): sign_in,
     ("DELETE", "/api/v1/session"): plain("/api/v1/session"),

@@ -1,7 +1,6 @@
 // invoice: drafts, issues and shows the chargeback invoices of a month.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -17,7 +16,6 @@
 #include "core/billing_period.h"
 #include "core/files/file.h"
 #include "core/try.h"
-#include "insight/queries/budget_query.h"
 #include "insight/queries/client_report.h"
 #include "reporting/invoice/document.h"
 #include "reporting/invoice/render.h"
@@ -226,54 +224,30 @@ Result<ExitCode> show(const ShowInvoiceOptions& options, Context& context) {
 
 struct ClientReportOptions {
   ClientReportQuery query;
+  std::string pdf;
   TableOptions table;
 };
 
-// The last day of the month, or today where the month goes on.
-Result<Date> last_day_of(const std::string& month, Context& context) {
-  const TimeZone& zone = context.config.policy.time_zone;
-  const Date today = TRY(parse_date(local_date(context.clock.now(), zone)));
-  const auto first = parse_date(month + "-01");
-  if (!first) return usage_error("--month: write it as 2026-03");
-  const std::chrono::year_month_day begin(*first);
-  const Date last = std::chrono::sys_days(begin.year() / begin.month() / std::chrono::last);
-  return std::min(last, today);
-}
-
 Result<ExitCode> run_client_report(const ClientReportOptions& options, Context& context) {
-  ClientReportQuery query = options.query;
+  const ClientReportQuery& query = options.query;
   if (query.month.empty()) return usage_error("--month is missing: --month 2026-03");
   const Config& config = context.config;
-  if (query.by.empty()) query.by = config.invoice.by;
-  if (const auto right = check_invoice_request({.month = query.month, .by = query.by}, config);
-      !right) {
-    return as_usage_error(right.error());
-  }
-  query.cost = config.invoice.cost == "billed" ? CostColumn::kBilled : CostColumn::kEffective;
-  const Date day = TRY(last_day_of(query.month, context));
   const std::vector<Budget> budgets = TRY(all_budgets(context));
+  const Date today = TRY(parse_date(local_date(context.clock.now(), config.policy.time_zone)));
   const auto store = TRY(open_ledger(config));
-  const SummarySource summarise = [&](const SummaryQuery& summary) {
-    return store->summarise(summary);
-  };
-  std::vector<BudgetStatus> statuses;
-  if (!budgets.empty()) {
-    statuses = TRY(query_budgets({.budgets = budgets, .today = day, .events = config.events},
-                                 config.policy, summarise));
-  }
-  std::vector<Table> margins;
-  if (!config.invoice.rates.empty()) {
-    margins = TRY(query_profitability(*store, config, query.month, query.by));
-  }
-  auto tables = query_client_report(query, summarise, statuses, margins);
+  auto tables = query_ledger_client_report(
+      *store, {.query = query, .budgets = budgets, .today = today}, config);
   if (!tables) return as_usage_error(tables.error());
-  if (config.invoice.rates.empty()) {
-    for (Table& table : *tables) {
-      table.notes.emplace_back("invoice.rates has no rates, so nothing is said of revenue");
-    }
-  }
-  print_tables(*tables, options.table, context);
   TRY(warn_of_staleness(*store, query.month, context));
+  if (options.pdf.empty()) {
+    print_tables(*tables, options.table, context);
+    return ExitCode::kDone;
+  }
+  const auto bytes = TRY(render_client_report_pdf(query, *std::move(tables), config));
+  auto file = TRY(OutputFile::create(options.pdf));
+  TRY(file.write(bytes));
+  TRY(file.commit());
+  context.console.say("written to " + options.pdf);
   return ExitCode::kDone;
 }
 
@@ -299,6 +273,7 @@ std::function<std::optional<Result<ExitCode>>(Context&)> add_client_report(CLI::
                    "ServiceNames of the bill that are storage; default: those of AWS, Azure, GCP "
                    "and OCI")
       ->delimiter(',');
+  command->add_option("--pdf", options->pdf, "Write it to this file, as a PDF");
   add_table_options(*command, options->table);
   return [command, options](Context& context) -> std::optional<Result<ExitCode>> {
     if (!command->parsed()) return std::nullopt;

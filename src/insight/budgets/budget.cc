@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "insight/budgets/budget_period.h"
+
 namespace pennyweight {
 namespace {
 
@@ -206,8 +208,12 @@ std::string_view BudgetStatus::state() const {
 
 BudgetStatus measure_budget(const Budget& budget, const SpentDays& spent, Date today,
                             const std::optional<forecasting::CostForecast>& forecast) {
+  return measure_period(budget, budget_days(budget, today), spent, today, forecast);
+}
+
+BudgetStatus measure_period(const Budget& budget, const BudgetDays& period, const SpentDays& spent,
+                            Date today, const std::optional<forecasting::CostForecast>& forecast) {
   const Currency currency = budget.currency();
-  const BudgetDays period = budget_days(budget, today);
   const Money carried = carried_over(budget, spent, period);
   const Money amount = budget.amount_on(period.first) + carried;
   const Money actual = sum_between(spent, period.first, period.last, currency);

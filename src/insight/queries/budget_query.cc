@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "core/try.h"
+#include "insight/budgets/budget_period.h"
+#include "insight/queries/month_budgets.h"
 #include "insight/queries/scope_costs.h"
 #include "reporting/number_format.h"
 
@@ -20,6 +23,10 @@ constexpr int kHistoryAgeDaysMax = 35;
 // Their days are in memory at the same time: 400 days of 500 scopes are 200,000 rows.
 constexpr std::size_t kBudgetsAtOnce = 500;
 
+struct PeriodQuery : BudgetQuery {
+  std::optional<Date> period_day = {};  // the period that holds it; nothing: that of today
+};
+
 Result<std::vector<SummaryFilter>> scope_filters(const Budget& budget, const Policy& policy) {
   std::vector<SummaryFilter> filters;
   for (const std::string& text : budget.filters) {
@@ -29,20 +36,24 @@ Result<std::vector<SummaryFilter>> scope_filters(const Budget& budget, const Pol
   return filters;
 }
 
-Date first_day_of(const Budget& budget, Date today) {
-  Date first = budget_days(budget, today).first;
+BudgetDays period_of(const Budget& budget, const PeriodQuery& params) {
+  return budget_days(budget, params.period_day.value_or(params.today));
+}
+
+Date first_day_of(const Budget& budget, const PeriodQuery& params) {
+  Date first = period_of(budget, params).first;
   if (budget.rolls_over && budget.from) first = std::min(first, *budget.from);
-  return std::min(first, today - std::chrono::days(kHistoryDays));
+  return std::min(first, params.today - std::chrono::days(kHistoryDays));
 }
 
 // All days of the scope of a budget; complete or not.
-Result<SpentDays> spent_days(const Budget& budget, const BudgetQuery& params, const Policy& policy,
+Result<SpentDays> spent_days(const Budget& budget, const PeriodQuery& params, const Policy& policy,
                              const SummarySource& summarise) {
   SummaryQuery query;
   query.bucket = TimeBucket::kDay;
   query.filters = TRY(scope_filters(budget, policy));
-  query.first_day = first_day_of(budget, params.today);
-  query.last_day = params.today;
+  query.first_day = first_day_of(budget, params);
+  query.last_day = params.period_day.value_or(params.today);
   const auto rows = TRY(summarise(query));
   SpentDays spent;
   for (const SummaryRow& row : rows) {
@@ -64,7 +75,7 @@ Result<SpentDays> spent_days(const Budget& budget, const BudgetQuery& params, co
 
 // An event for one value, such as a team, can't be told apart in the sum of the scope, so it counts
 // where the budget's scope names that value.
-std::vector<forecasting::KnownEvent> events_of(const Budget& budget, const BudgetQuery& params,
+std::vector<forecasting::KnownEvent> events_of(const Budget& budget, const PeriodQuery& params,
                                                const std::string& key) {
   std::vector<forecasting::KnownEvent> events;
   for (forecasting::KnownEvent event : params.events) {
@@ -80,14 +91,14 @@ std::vector<forecasting::KnownEvent> events_of(const Budget& budget, const Budge
 }
 
 // Days before the period tell nothing more, but that there were costs at all.
-void forget_earlier_days(SpentDays& spent, const Budget& budget, Date today) {
+void forget_earlier_days(SpentDays& spent, const Budget& budget, const BudgetDays& period) {
   if (budget.rolls_over || spent.days.empty()) return;
-  const auto begin = spent.days.lower_bound(budget_days(budget, today).first);
+  const auto begin = spent.days.lower_bound(period.first);
   if (begin == spent.days.begin()) return;
   spent.days.erase(spent.days.begin(), std::prev(begin));
 }
 
-Result<BudgetFacts> find_facts(const Budget& budget, const BudgetQuery& params,
+Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
                                const Policy& policy, const SummarySource& summarise) {
   BudgetFacts facts;
   facts.spent = TRY(spent_days(budget, params, policy, summarise));
@@ -99,7 +110,7 @@ Result<BudgetFacts> find_facts(const Budget& budget, const BudgetQuery& params,
   const auto history = query_daily_costs(costs, policy, summarise);
   if (history) {
     facts.spent.complete_until = history->last_day();
-    const auto left = (budget_days(budget, params.today).last - history->last_day()).count();
+    const auto left = (period_of(budget, params).last - history->last_day()).count();
     const auto age = (params.today - history->last_day()).count();
     facts.is_outdated = left > 0 && age > kHistoryAgeDaysMax;
     if (params.forecasts && facts.is_outdated) {
@@ -124,7 +135,7 @@ Result<BudgetFacts> find_facts(const Budget& budget, const BudgetQuery& params,
   } else if (history.error().code != ErrorCode::kNotFound) {
     return std::unexpected(history.error());
   }
-  forget_earlier_days(facts.spent, budget, params.today);
+  forget_earlier_days(facts.spent, budget, period_of(budget, params));
   return facts;
 }
 
@@ -177,8 +188,7 @@ void add_committed(const LiveCost& live, BudgetStatus& status) {
   }
 }
 
-BudgetStatus problem_status(const Budget& budget, Date today, std::string problem) {
-  const BudgetDays days = budget_days(budget, today);
+BudgetStatus problem_status(const Budget& budget, const BudgetDays& days, std::string problem) {
   const Money nothing = Money::zero(budget.currency());
   const Money amount = budget.amount_on(days.first);
   BudgetStatus status{.budget = budget,
@@ -192,11 +202,12 @@ BudgetStatus problem_status(const Budget& budget, Date today, std::string proble
   return status;
 }
 
-BudgetStatus status_of(const Budget& budget, BudgetFacts facts, const BudgetQuery& params) {
-  if (!facts.problem.empty()) return problem_status(budget, params.today, facts.problem);
+BudgetStatus status_of(const Budget& budget, BudgetFacts facts, const PeriodQuery& params) {
+  const BudgetDays period = period_of(budget, params);
+  if (!facts.problem.empty()) return problem_status(budget, period, facts.problem);
   const auto live = params.live_cost ? params.live_cost(budget) : std::nullopt;
   if (live) add_live(facts, budget, *live, params.today);
-  BudgetStatus status = measure_budget(budget, facts.spent, params.today, facts.forecast);
+  BudgetStatus status = measure_period(budget, period, facts.spent, params.today, facts.forecast);
   if (live) add_committed(*live, status);
   status.is_outdated = facts.is_outdated;
   std::ranges::move(facts.notes, std::back_inserter(status.notes));
@@ -204,20 +215,21 @@ BudgetStatus status_of(const Budget& budget, BudgetFacts facts, const BudgetQuer
 }
 
 // The facts of some budgets, in their order; from few queries for all of them.
-std::vector<BudgetFacts> facts_of(std::span<const Budget* const> budgets, const BudgetQuery& params,
+std::vector<BudgetFacts> facts_of(std::span<const Budget* const> budgets, const PeriodQuery& params,
                                   const Policy& policy, const SummarySource& summarise) {
   const FactsMoment moment{.version = params.version.value_or(0),
                            .today = params.today,
                            .complete_until = params.complete_until,
                            .forecasts = params.forecasts};
-  const bool is_keeping = params.version && params.kept != nullptr;
+  // What is kept is of the period that holds today.
+  const bool is_keeping = params.version && params.kept != nullptr && !params.period_day;
   std::vector<std::optional<BudgetFacts>> known(budgets.size());
   std::vector<ScopeCosts::Scope> scopes;
   Date first = params.today - std::chrono::days(kHistoryDays);
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     if (is_keeping) known[i] = params.kept->facts(*budgets[i], moment);
     if (known[i]) continue;
-    first = std::min(first, first_day_of(*budgets[i], params.today));
+    first = std::min(first, first_day_of(*budgets[i], params));
     if (const auto scope = scope_filters(*budgets[i], policy)) scopes.push_back(*scope);
   }
   ScopeCosts costs(scopes, first, params.today, summarise);
@@ -286,10 +298,8 @@ std::vector<Column> budget_columns() {
           {"state", "state"}};
 }
 
-}  // namespace
-
-Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
-                                                const SummarySource& summarise) {
+Result<std::vector<BudgetStatus>> measure_budgets(const PeriodQuery& params, const Policy& policy,
+                                                  const SummarySource& summarise) {
   // The costs of all days are the same for every budget.
   std::map<std::pair<std::optional<Date>, std::optional<Date>>, std::vector<SummaryRow>> whole;
   const SummarySource once = [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
@@ -316,12 +326,31 @@ Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const
   if (!params.name.empty() && statuses.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no budget '{}'", params.name));
   }
-  const auto hierarchy = check_hierarchy(params.budgets, params.today);
+  const auto hierarchy = check_hierarchy(params.budgets, params.period_day.value_or(params.today));
   for (BudgetStatus& status : statuses) {
     const auto note = hierarchy.find(status.budget.name);
     if (note != hierarchy.end()) status.notes.push_back(note->second);
   }
   return statuses;
+}
+
+}  // namespace
+
+Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
+                                                const SummarySource& summarise) {
+  return measure_budgets({params, std::nullopt}, policy, summarise);
+}
+
+Result<std::vector<BudgetStatus>> query_month_budgets(BudgetQuery params, const std::string& month,
+                                                      bool is_closed, const Policy& policy,
+                                                      const SummarySource& summarise) {
+  const std::chrono::year_month_day first(TRY(parse_date(month + "-01")));
+  const Date last = std::chrono::sys_days(first.year() / first.month() / std::chrono::last);
+  if (params.today <= last) return query_budgets(params, policy, summarise);
+  params.today = last + std::chrono::days(1);
+  if (params.complete_until) params.complete_until = std::min(*params.complete_until, last);
+  if (is_closed) params.complete_until = last;
+  return measure_budgets({params, last}, policy, summarise);
 }
 
 std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses) {

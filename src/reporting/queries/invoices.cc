@@ -371,36 +371,50 @@ Table profitability_table(const std::string& by, const std::string& month, Curre
 
 }  // namespace
 
-Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
-                                               const std::string& month, const std::string& by) {
+Result<std::vector<ClientProfit>> query_client_profits(Store& store, const Config& config,
+                                                       const std::string& month,
+                                                       const std::string& by) {
   const InvoiceRequest request{.month = month, .by = by};
   TRY(check_invoice_request(request, config));
   auto dimensions = TRY(invoice_dimensions(request, config));
   dimensions.resize(1);
   const InternalRates rates = internal_rates(config.invoice);
   const auto statement = TRY(statement_of(store, config, month, dimensions, rates));
+  std::vector<ClientProfit> profits;
+  for (const CustomerStatement& one : statement.customers) {
+    profits.push_back({one.customer, one.total, one.cost});
+  }
+  for (const CustomerStatement& one : statement.not_charged) {
+    if (one.cost.is_zero()) continue;
+    profits.push_back({"", Money::zero(one.cost.currency()), one.cost});
+  }
+  return profits;
+}
+
+Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
+                                               const std::string& month, const std::string& by) {
+  const auto profits = TRY(query_client_profits(store, config, month, by));
+  const auto dimensions = TRY(invoice_dimensions({.month = month, .by = by}, config));
   std::map<Currency, Table> tables;
   std::map<Currency, std::pair<Money, Money>> sums;  // revenue and cost
-  const auto add = [&](const std::string& client, Money revenue, Money cost) {
-    const Currency currency = cost.currency();
+  for (const ClientProfit& one : profits) {
+    const Currency currency = one.cost.currency();
     const auto table =
         tables.try_emplace(currency, profitability_table(dimensions.front(), month, currency))
             .first;
-    table->second.rows.push_back(margin_row(client, revenue, cost));
+    table->second.rows.push_back(margin_row(
+        one.client.empty() ? std::string("(not charged)") : one.client, one.revenue, one.cost));
     const Money none = Money::zero(currency);
     auto& [all_revenue, all_cost] = sums.try_emplace(currency, none, none).first->second;
-    all_revenue += revenue;
-    all_cost += cost;
-  };
-  for (const CustomerStatement& one : statement.customers) add(one.customer, one.total, one.cost);
-  for (const CustomerStatement& one : statement.not_charged) {
-    if (!one.cost.is_zero()) add("(not charged)", Money::zero(one.cost.currency()), one.cost);
+    all_revenue += one.revenue;
+    all_cost += one.cost;
   }
+  const bool has_rates = !internal_rates(config.invoice).empty();
   std::vector<Table> all;
   for (auto& [currency, table] : tables) {
     const auto& [revenue, cost] = sums.at(currency);
     table.total = margin_row("total", revenue, cost);
-    if (rates.empty()) {
+    if (!has_rates) {
       table.notes.emplace_back("invoice.rates has no rates: every client is charged its cost");
     }
     table.notes.emplace_back(

@@ -47,9 +47,19 @@ Result<void> check_invoice_request(const InvoiceRequest& params, const Config& c
 Result<MonthInvoices> create_invoices(Store& store, const Config& config,
                                       const InvoiceRequest& params, Instant now);
 
-// What each client is charged for a month, what it cost, and the difference: a table per currency.
-// What nobody is charged is a row with no revenue, so the cost adds up to the bill. `by` is the
-// clients' dimension; empty: as configured. Errors: as create_invoices() for drafts.
+// What a client is charged for a month in one currency, and what it cost.
+struct ClientProfit {
+  std::string client;  // empty: nobody is charged, so there is no revenue
+  Money revenue;       // the net of the month's invoices, before tax
+  Money cost;
+  bool operator==(const ClientProfit&) const = default;
+};
+// In the order of the invoices; what nobody is charged comes last, so the costs add up to the bill.
+// `by` is the clients' dimension; empty: as configured. Errors: as create_invoices() for drafts.
+Result<std::vector<ClientProfit>> query_client_profits(Store& store, const Config& config,
+                                                       const std::string& month,
+                                                       const std::string& by);
+// The same with margins, as a table per currency.
 Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
                                                const std::string& month, const std::string& by);
 

@@ -71,6 +71,8 @@ server::Response preview_invoices(const Services&, const server::Request&);
 server::Response issue_invoices(const Services&, const server::Request&);
 server::Response get_capacity(const Services&, const server::Request&);
 server::Response get_profitability(const Services&, const server::Request&);
+server::Response get_clients(const Services&, const server::Request&);
+server::Response get_clients_report(const Services&, const server::Request&);
 
 // The session of the user: signing in and out, their password and second factor.
 server::Response get_session(const Services&, const server::Request&);

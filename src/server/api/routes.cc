@@ -106,6 +106,8 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/invoices/preview", "issue_invoices", preview_invoices},
     {"POST", "/invoices", "issue_invoices", issue_invoices},
     {"GET", "/profitability", "issue_invoices", get_profitability},
+    {"GET", "/clients", "issue_invoices", get_clients},
+    {"GET", "/clients/report", "issue_invoices", get_clients_report},
 
     {"GET", "/session", kOpen, get_session},
     {"POST", "/session", kOpen, sign_in},

@@ -1,4 +1,5 @@
 // My clients: what each costs, what it is charged, the margin, and its invoices.
+import { address } from "../../api/client";
 import { usePages, useQuery } from "../../api/hooks";
 import type { ApiTable as Data, IssuedInvoice, Tables } from "../../api/types";
 import { useMonth } from "../../app/month";
@@ -25,6 +26,26 @@ function NotCharged({ table }: { table: Data }) {
   const none = table.rows.find((row) => Object.values(row).includes("(not charged)"));
   const cost = none && textOf(none, "cost");
   return <span>{cost && !isZero(cost) ? <><Money amount={cost} currency={table.currency} /> of it is not charged to a client</> : "all of it is charged to a client"}</span>;
+}
+
+// What each client spent on training, inference and storage, and how its budgets stand.
+function Month({ month }: { month: string }) {
+  const report = useQuery<Tables>("/clients", { month });
+  if (report.error?.status === 404) return null; // the margins above say so
+  return (
+    <Loaded query={report} skeleton={<Skeleton lines={4} />}>
+      {(data) => (
+        <>
+          {data.tables.map((table) => (
+            <Card title="What it was for" key={table.title} note={table.currency} flush
+              actions={<LinkButton small tone="quiet" icon="download" download={`clients-${month}.pdf`} href={address("/clients/report", { month })}>PDF</LinkButton>}>
+              <ApiTable table={table} caption={table.title} sort={{ key: "cost", down: true }} hide={["revenue", "margin"]} />
+            </Card>
+          ))}
+        </>
+      )}
+    </Loaded>
+  );
 }
 
 export function Clients() {
@@ -57,6 +78,7 @@ export function Clients() {
           )}
         </Loaded>
       )}
+      <Month month={month} />
       <Card title="Invoices" note={`issued for ${monthName(month)}${invoices.hasMore ? ", the first" : ""}: ${plural(invoices.rows.length, "invoice")}`} flush
         actions={<LinkButton small tone="quiet" href={href("/invoices", { tab: "preview", month })}>Drafts</LinkButton>}>
         {invoices.error ? <ErrorNote error={invoices.error} retry={invoices.reload} /> : invoices.loading && invoices.rows.length === 0 ? <Skeleton lines={4} /> : (
