@@ -249,16 +249,18 @@ def check_rotation(serve):
             time.sleep(0.2)
 
 
-def client_certificate(name, ca, days=2):
+def client_certificate(name, ca, days=2, extensions="", signer=None):
     """A certificate that a CA, made where there is none, has signed: (the CA's file, the client's files)."""
     def openssl(*words):
         subprocess.run(["openssl", *words], cwd=cwd, check=True, capture_output=True)
     new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     if not (cwd / f"{ca}.crt").exists():
         openssl("req", "-x509", *new_key, "-keyout", f"{ca}.key", "-out", f"{ca}.crt", "-days", "2", "-subj", f"/CN={ca}")
-    openssl("req", *new_key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", "/CN=kube-apiserver")
-    openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.crt", "-CAkey", f"{ca}.key", "-CAcreateserial",
-            "-out", f"{name}.crt", "-days", str(days))
+    openssl("req", *new_key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN=kube-apiserver-{name}")
+    (cwd / "extensions.cnf").write_text(extensions)
+    signs = signer or ca
+    openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{signs}.crt", "-CAkey", f"{signs}.key", "-CAcreateserial",
+            "-out", f"{name}.crt", "-days", str(days), *(["-extfile", "extensions.cnf"] if extensions else []))
     return cwd / f"{ca}.crt", (cwd / f"{name}.crt", cwd / f"{name}.key")
 
 
@@ -272,8 +274,10 @@ def check_clients():
     serve = Serve()
     body = json.dumps(review(objects(1, {"team": "own"})[0]))
 
-    def asks(shown):
+    def asks(shown, version=None):
         trusted = ssl.create_default_context(cafile=str(cwd / "ca.crt"))
+        if version:
+            trusted.minimum_version = trusted.maximum_version = version
         if shown:
             trusted.load_cert_chain(*shown)
         connection = http.client.HTTPSConnection("localhost", serve.ports["admission"], context=trusted, timeout=PATIENCE_S)
@@ -282,6 +286,22 @@ def check_clients():
         except (ssl.SSLError, ConnectionError, http.client.RemoteDisconnected):
             return "refused"
 
+    # Of the wrong purpose; by an intermediate CA, whose certificate the client shows too, or doesn't; by a
+    # certificate that is no CA.
+    _, server = client_certificate("server", "our-ca", extensions="extendedKeyUsage=serverAuth\n")
+    _, client = client_certificate("client", "our-ca", extensions="extendedKeyUsage=clientAuth\n")
+    client_certificate("middle", "our-ca", extensions="basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n")
+    _, below = client_certificate("below", "our-ca", signer="middle")
+    alone = (below[0], below[1])
+    (cwd / "chain.crt").write_text(below[0].read_text() + (cwd / "middle.crt").read_text())
+    chained = (cwd / "chain.crt", below[1])
+    _, forged = client_certificate("forged", "our-ca", signer="ours")
+    (cwd / "forged-chain.crt").write_text(forged[0].read_text() + (cwd / "ours.crt").read_text())
+    told = [asks(shown) for shown in (server, client, alone, chained, (cwd / "forged-chain.crt", forged[1]))]
+    expect(told == ["refused", 200, "refused", 200, "refused"], f"purposes, intermediates, no CA: {told}")
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        told = [asks(shown, version) for shown in (api_server, None, other, server)]
+        expect(told == [200, "refused", "refused", "refused"], f"{version}: {told}")
     told = [asks(shown) for shown in (api_server, None, other, ended)]
     expect(told == [200, "refused", "refused", "refused"], f"ours, none, another's, expired: {told}")
     shutil.copy(others_ca, cwd / "new.crt")
