@@ -199,8 +199,7 @@ Result<std::vector<Stanza>> read_stanzas(std::string_view header) {
     if (!decoded) return refuse("its header is malformed");
     if (!share) continue;
     if (decoded->size() != kFileKeyBytes + kTagBytes) return refuse("its header is malformed");
-    stanzas.push_back({*std::move(share), *decoded});
-    share.reset();
+    stanzas.push_back({*share, *decoded});
   }
   if (is_in_body) return refuse("its header is malformed");
   return stanzas;
