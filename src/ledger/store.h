@@ -167,7 +167,7 @@ struct StoreOverview {
   std::uint64_t charges = 0, holdings = 0, nodes = 0, gpus = 0, usages = 0, outages = 0;
   std::uint64_t corrections = 0, outcomes = 0, postings = 0;
   std::uint64_t imports = 0, rejected = 0;
-  std::vector<std::string> clusters;  // of nodes and holdings, sorted
+  std::vector<std::string> clusters;  // of nodes, holdings and outcomes, sorted
   std::vector<std::string> months;    // of charges, sorted
 };
 

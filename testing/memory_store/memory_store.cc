@@ -448,6 +448,7 @@ Result<StoreOverview> MemoryStore::overview() {
   std::set<std::string> clusters, months;
   for (const auto& [id, node] : ledger_.nodes) clusters.insert(node.cluster.text());
   for (const auto& [id, holding] : ledger_.holdings) clusters.insert(holding.cluster.text());
+  for (const auto& [id, outcome] : ledger_.outcomes) clusters.insert(outcome.cluster.text());
   for (const auto& [id, charge] : ledger_.charges) {
     months.insert(charge.booked_month);
   }

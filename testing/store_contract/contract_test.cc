@@ -243,6 +243,7 @@ TEST_P(StoreContract, OutcomesAreFoundByClusterAndBegin) {
   EXPECT_EQ(tuple(deliver(all).outcomes), Counts(4, 0, 0, 0));
   EXPECT_EQ(tuple(deliver(all).outcomes), Counts(0, 4, 0, 0));
   EXPECT_EQ(must(store_->overview()).outcomes, 4u);
+  EXPECT_THAT(must(store_->overview()).clusters, ElementsAre("earth", "philly"));
   EXPECT_EQ(must(store_->imports())[0].outcomes, 4u);
   std::vector<std::uint64_t> counts;
   for (const Outcome& found : outcomes_of(*store_, march())) counts.push_back(found.count);

@@ -303,6 +303,12 @@ def held_nothing():
     xdmod = rows(["--as", "xdmod:jobs", "--every", "day", "--filter", "state=CANCELLED,FAILED"], cwd)
     expect([(row["from"], row["job_count"]) for row in xdmod] == [("2026-03-29", "2")],
            f"XDMoD leaves out jobs that never started: {xdmod}")
+    alone = folder()  # a cluster that has no node and no other job
+    (alone / "jobs.psv").write_text("\n".join(jobs[-2:]) + "\n")
+    expect_run(arguments, alone, has=["2 job measurements: 2 new"])
+    row, = rows(["--as", "activity"], alone)
+    expect((row["jobs_ended"], row["jobs_never_started"], row["jobs_started"]) == ("2", "1", "1"),
+           f"jobs that held nothing, alone: {row}")
     (cwd / "outcomes.csv").write_text("cluster,workload,measure,begin,end,count\n"
                                       "c,9,jobs_never_started,2026-03-01,2026-03-02,1\n")
     expect_run(["import", "outcomes.csv"], cwd, has=["it is kept for jobs", "nothing to import"])

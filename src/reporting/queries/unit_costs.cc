@@ -86,7 +86,7 @@ Result<void> add_costs(Store& store, const UnitCostQuery& params, UnitCosts& cos
   return {};
 }
 
-// Of the clusters that have nodes or holdings, and of those that have cost.
+// Of the clusters that have nodes, holdings or outcomes, and of those that have cost.
 Result<std::set<ClusterId>> scope_clusters(Store& store, std::span<const Scope> scopes) {
   const auto overview = TRY(store.overview());
   std::set<ClusterId> clusters;

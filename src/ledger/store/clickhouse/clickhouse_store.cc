@@ -447,7 +447,7 @@ Result<StoreOverview> ClickhouseStore::overview() {
   const std::uint64_t rejected =
       TRY(scan.count("SELECT toUInt64(count()) FROM " + snapshot.facts("rejected_rows")));
   view.rejected = rejected;
-  for (const char* table : {"nodes", "holdings"}) {
+  for (const char* table : {"nodes", "holdings", "outcomes"}) {
     std::vector<std::string> clusters =
         TRY(scan.texts("SELECT DISTINCT cluster FROM " + snapshot.facts(table)));
     std::ranges::move(clusters, std::back_inserter(view.clusters));

@@ -411,7 +411,8 @@ Result<StoreOverview> DuckdbStore::overview() {
               return true;
             }));
   std::vector<std::string> clusters =
-      TRY(texts("SELECT cluster FROM nodes UNION SELECT cluster FROM holdings ORDER BY cluster"));
+      TRY(texts("SELECT cluster FROM nodes UNION SELECT cluster FROM holdings UNION "
+                "SELECT cluster FROM outcomes ORDER BY cluster"));
   std::vector<std::string> months =
       TRY(texts("SELECT DISTINCT booked_month FROM charges ORDER BY booked_month"));
   view.clusters = std::move(clusters);
