@@ -75,22 +75,34 @@ class CutWorld {
     return charges;
   }
 
+  // The same, but every node has one price for all of its time.
+  std::vector<Charge> bill_at_one_price() {
+    std::vector<Charge> charges;
+    for (const Node& node : nodes) {
+      cut(charges, Interval(node.from, *node.to), true, node.name.text(), "");
+    }
+    for (Charge& charge : charges) {
+      const Money amount = Money::from_ticks(
+          static_cast<Int128>(charge.charge_period.length_ms()) * 1'000'000'007, kCutUsd);
+      charge.costs = {amount, amount, amount, amount};
+    }
+    return charges;
+  }
+
+  // What each holder is charged, and nobody, for whatever reason.
+  std::map<std::string, Int128> money(const std::vector<Charge>& charges) {
+    std::map<std::string, Int128> sums;
+    for (const Posting& posting : allocated(charges).postings) {
+      sums[posting.workload.empty() ? "(nobody)" : posting.workload.text()] +=
+          posting.costs.effective.ticks();
+    }
+    return sums;
+  }
+
   using Hours = std::map<std::string, std::string>;
   Hours gpu_time(const std::vector<Charge>& charges) {
-    const auto allocation = allocate({.cluster = ClusterId("c"),
-                                      .charges = charges,
-                                      .nodes = nodes,
-                                      .gpus = gpus,
-                                      .holdings = holdings,
-                                      .outages = outages,
-                                      .policy = policy,
-                                      .catalog = Catalog::built_in(),
-                                      .utilization = [this](const Interval& during) {
-                                        return to_intervals(usages, gpus, policy.usage, during);
-                                      }});
-    RC_ASSERT(allocation.has_value());
     std::map<std::string, UInt128> sums;
-    for (const Posting& posting : allocation->postings) {
+    for (const Posting& posting : allocated(charges).postings) {
       const std::string day = to_text(Instant(posting.day)).substr(0, 10);
       const std::string who = posting.workload.empty() ? "(idle)" : posting.workload.text();
       if (posting.workload.empty()) {
@@ -119,6 +131,22 @@ class CutWorld {
 
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  Allocation allocated(const std::vector<Charge>& charges) {
+    auto allocation = allocate({.cluster = ClusterId("c"),
+                                .charges = charges,
+                                .nodes = nodes,
+                                .gpus = gpus,
+                                .holdings = holdings,
+                                .outages = outages,
+                                .policy = policy,
+                                .catalog = Catalog::built_in(),
+                                .utilization = [this](const Interval& during) {
+                                  return to_intervals(usages, gpus, policy.usage, during);
+                                }});
+    RC_ASSERT(allocation.has_value());
+    return *std::move(allocation);
+  }
 
   void add_reading(const Gpu& gpu) {
     const Instant at = quarter(below(kDays * 96)) +
@@ -247,6 +275,19 @@ class CutWorld {
   std::mt19937_64 random_;
 };
 
+// Amounts that differ by less than a millionth of all: a pool's share of each machine is of whole
+// units of a GPU, 1/72,072,000, and the machines' prices differ.
+bool is_rounded_alike(const std::map<std::string, Int128>& some,
+                      const std::map<std::string, Int128>& others) {
+  std::map<std::string, Int128> more = some;
+  Int128 all = 0;
+  for (const auto& [who, amount] : some) all += amount;
+  for (const auto& [who, amount] : others) more[who] -= amount;
+  return std::ranges::all_of(more, [&](const auto& each) {
+    return std::max(each.second, -each.second) < all / 1'000'000;
+  });
+}
+
 // Two on one MIG instance while the other instance is free to a pool.
 TEST(BillCut, WhatIsHeldTwiceDoesNotHideWhatIsFree) {
   CutWorld world(1107665982);
@@ -267,6 +308,15 @@ RC_GTEST_PROP(BillCut, ObservedTimeIsTheSameHoweverTheBillIsCut, (std::uint64_t 
   const auto once = world.gpu_time(world.bill());
   RC_ASSERT(world.gpu_time(world.bill()) == once);
   RC_ASSERT(world.gpu_time(world.bill()) == once);
+}
+
+RC_GTEST_PROP(BillCut, AtOnePriceHoldersPayTheSameHoweverTheBillIsCut, (std::uint64_t seed)) {
+  CutWorld world(seed);
+  world.add_telemetry();
+  world.add_outages();
+  const auto once = world.money(world.bill_at_one_price());
+  RC_ASSERT(is_rounded_alike(world.money(world.bill_at_one_price()), once));
+  RC_ASSERT(is_rounded_alike(world.money(world.bill_at_one_price()), once));
 }
 
 RC_GTEST_PROP(BillCut, IdleTimeByReasonIsTheSameHoweverTheBillIsCut, (std::uint64_t seed)) {
