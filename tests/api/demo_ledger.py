@@ -12,7 +12,7 @@ serve: {trust_loopback: false, flush_every: 2s}
 policy:
   version: 1
   name: usual
-  spread: [{kind: shared, how: proportional, dimension: team}]
+  spread: [{kind: shared, how: proportional}]
 invoice: {prefix: NW, by: team, issuer: {name: Northwind Compute Ltd}}
 budgets:
   - {name: philly, filter: cluster=philly, amount: 900000 USD, period: project, from: 2017-10-01, to: 2017-11-30, owner: fin}

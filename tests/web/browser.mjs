@@ -157,11 +157,27 @@ export async function until(page, holds, argument, wait_ms = 30_000 * SLOW) {
   }
 }
 
-// As if the server were away. Firefox has no switch for it over WebDriver, so each request of the page fails.
-export async function unplug(page, isAway) {
-  const context = page.context();
-  if (!isFirefox) return context.setOffline(isAway);
-  return isAway ? context.route('**/*', (route) => route.abort('connectionrefused')) : context.unroute('**/*');
+// The server at `url` by a cable that can be pulled out: {url, pull, plug, end}.
+export async function cable(url) {
+  const sockets = new Set();
+  let isOut = false;
+  const between = net.createServer((client) => {
+    if (isOut) return client.destroy();
+    const server = net.connect(Number(new URL(url).port), '127.0.0.1');
+    for (const [one, other] of [[client, server], [server, client]]) {
+      sockets.add(one);
+      one.pipe(other);
+      one.on('error', () => {}).on('close', () => (sockets.delete(one), other.destroy()));
+    }
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => between.once('listening', done));
+  const cut = () => sockets.forEach((one) => one.destroy());
+  return {
+    url: `http://127.0.0.1:${between.address().port}`,
+    pull: () => (isOut = true, cut()),
+    plug: () => (isOut = false),
+    end: () => (between.close(), cut()),
+  };
 }
 
 // As on paper. Firefox has no switch for it over WebDriver, so the rules of its style sheets for print become those of

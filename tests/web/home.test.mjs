@@ -39,8 +39,10 @@ describe('home', {skip: !program && 'needs the program', timeout: 600_000}, () =
   test('each role begins with its own view', async (t) => {
     for (const [name, first] of [['finance-web', 'Finance'], ['team-lead-web', 'My team'], ['admin', 'Finance']]) {
       const page = await somebody(t, name);
-      await go(page, '/home');
-      assert.equal(await chosen(page), first, name);
+      for (const path of ['/home', '/home?month=2026-03']) {
+        await go(page, path);
+        assert.equal(await chosen(page), first, `${name}, ${path}`);
+      }
       assert.deepEqual(await page.complaints(), [], name);
     }
     const lead = await somebody(t, 'team-lead-web');

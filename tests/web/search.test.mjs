@@ -2,7 +2,7 @@
 // session that is over, a server that is away.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {address, axe, launch, open, program, serve, settled, sign_in, too_wide, unplug, until} from './browser.mjs';
+import {address, axe, cable, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
 
 let browser;
 let server;
@@ -114,10 +114,12 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
   });
 
   test('without the server the page keeps what it has, and says since when', async (t) => {
-    const page = await somebody(t);
+    const line = await cable(server.url);
+    t.after(line.end);
+    const page = await somebody(t, 'admin', {url: line.url});
     await page.goto('/?month=2026-03');
     await settled(page, 'Overview');
-    await unplug(page, true);
+    line.pull();
     await page.getByRole('button', {name: 'Previous month'}).click();
     await page.locator('.away').waitFor();
     await page.getByRole('button', {name: 'Next month'}).click();
@@ -126,7 +128,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
     // A page whose code was never loaded.
     await page.getByRole('navigation', {name: 'Pages'}).getByRole('link', {name: 'Policies'}).click();
     await page.getByText("The page's code could not be loaded").waitFor();
-    await unplug(page, false);
+    line.plug();
     await page.locator('.away').waitFor({state: 'detached', timeout: 15_000});
   });
 });

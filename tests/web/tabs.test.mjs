@@ -2,7 +2,7 @@
 // opens no more than six connections to a server, and all of them share one stream of events.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {launch, open, program, serve, settled, sign_in, until} from './browser.mjs';
+import {isFirefox, launch, open, program, serve, settled, sign_in, until} from './browser.mjs';
 
 const TABS = 20;
 const SETTLED_MS = 30_000; // of one page; without a stream for each tab it takes one second
@@ -46,8 +46,10 @@ describe('tabs', {skip: !program && 'needs the program', timeout: 600_000}, () =
     for (let i = 0; i < 12; ++i) {
       await within(page.goto(i % 2 === 0 ? '/explore' : '/').then(() => settled(page)), SETTLED_MS, `load ${i + 1}`);
     }
-    await page.goBack({waitUntil: 'commit', timeout: 3000}).catch(() => {}); // a kept page does not load again
-    await settled(page, 'Explore');
+    if (!isFirefox) { // over WebDriver a page that comes back from the cache never ends to load
+      await page.goBack({waitUntil: 'commit', timeout: 3000}).catch(() => {}); // a kept page does not load again
+      await settled(page, 'Explore');
+    }
     await until(page, () => document.documentElement.dataset.events === 'on');
     assert.deepEqual(await page.complaints(), []);
   });

@@ -11,10 +11,11 @@ import { setQuery, useRoute } from "./router";
 interface Months {
   month: string; // "2026-03"
   known: string[]; // with costs, the newest first
-  ready: boolean; // false until the newest month is known
+  ready: boolean; // false until the month to show is known
+  listed: boolean; // whether `known` is: an address with a month is ready before
 }
 
-const MonthContext = createContext<Months>({ month: thisMonth(), known: [], ready: false });
+const MonthContext = createContext<Months>({ month: thisMonth(), known: [], ready: false, listed: false });
 
 export function useMonths(): Months {
   const { query } = useRoute();
@@ -27,7 +28,8 @@ export function useMonths(): Months {
       .sort()
       .reverse();
     const month = asked && /^\d{4}-\d\d$/.test(asked) ? asked : (known[0] ?? thisMonth());
-    return { month, known, ready: asked !== null || data !== undefined || error !== undefined };
+    const listed = data !== undefined || error !== undefined;
+    return { month, known, ready: asked !== null || listed, listed };
   }, [asked, data, error]);
 }
 

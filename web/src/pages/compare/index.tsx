@@ -9,7 +9,7 @@ import { Card, Figure, Grid, PageHead } from "../../components/card";
 import { Chip, Segments } from "../../components/controls";
 import { Select, TextField } from "../../components/form";
 import { Change, Money } from "../../components/money";
-import { Empty, ErrorNote, Loaded, Skeleton } from "../../components/states";
+import { Empty, ErrorNote, Loaded, Note, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { Why } from "../../components/why";
 import { compare, isZero, subtract, toHeight } from "../../util/money";
@@ -191,6 +191,8 @@ export default function Compare() {
             if (currencies.length === 0) return <Card><Empty icon="overview" title="No costs in either period">Choose other months, or remove a filter.</Empty></Card>;
             return (
               <div class="stack">
+                {data.a.tables.length === 0 && <Note tone="warn">There are no costs in {nameOf(before)}: everything counts as new. Choose another period to compare with.</Note>}
+                {data.b.tables.length === 0 && <Note tone="warn">There are no costs in {nameOf(now)}: everything counts as gone. Choose another period to compare.</Note>}
                 {currencies.map((currency) => {
                   const rows = (tables: Tables) => tables.tables.find((table) => table.currency === currency)?.rows ?? [];
                   const of = bridge(rows(data.a), rows(data.b), owner, `${cost}_cost`, { before: rows(data.wholeA), now: rows(data.wholeB) });

@@ -9,7 +9,7 @@ import { setQuery, useRoute } from "../../app/router";
 import { useSession } from "../../app/session";
 import { PageHead } from "../../components/card";
 import { Tabs } from "../../components/controls";
-import { Empty } from "../../components/states";
+import { Empty, Skeleton } from "../../components/states";
 import { Clients } from "./clients";
 import { Finance } from "./finance";
 import { FleetHealth } from "./fleet_health";
@@ -38,6 +38,11 @@ const VIEWS: View[] = [
 const FIRST: Record<RoleName, string> = { viewer: "runs", team_lead: "team", finance: "finance", operator: "fleet", admin: "finance" };
 
 export default function Home() {
+  const { listed } = useMonth();
+  return listed ? <Roles /> : <Skeleton lines={8} />;
+}
+
+function Roles() {
   const { query } = useRoute();
   const { user, may } = useSession();
   const { known } = useMonth();

@@ -46,7 +46,7 @@ function People({ own, by, now, before, days }: { own: string; by: string; now: 
     { key: "name", title: words(by), wide: true, value: (one) => one.name, cell: (one) => <a class="cut" href={href("/home", { view: "runs", of: one.name, month: days.now.from.slice(0, 7) })}>{shownKey(one.name)}</a> },
     { key: "cost", title: "Cost", numeric: true, unit: (one) => one.currency, value: (one) => one.cost,
       cell: (one) => <span class="figure-why"><Money amount={one.cost} currency={one.currency} /><Why of={{ by: [by], values: [one.name], filter: [own], ...days.now }} label={one.name} /></span> },
-    { key: "change", title: "Same days before", numeric: true, hideOnPhone: true, unit: (one) => one.currency, value: (one) => one.before, cell: (one) => <><Money amount={one.before} currency={one.currency} /> <Change now={one.cost} before={one.before} currency={one.currency} /></> },
+    { key: "change", title: "Same days before", numeric: true, hideOnPhone: true, unit: (one) => one.currency, value: (one) => one.before, cell: (one) => before.tables.length === 0 ? <span class="nothing">–</span> : <><Money amount={one.before} currency={one.currency} /> <Change now={one.cost} before={one.before} currency={one.currency} /></> },
     { key: "idle", title: "Idle", numeric: true, unit: (one) => one.currency, value: (one) => one.idle, cell: (one) => <Money amount={one.idle} currency={one.currency} /> },
   ];
   return (
@@ -106,7 +106,7 @@ function Team({ dimension, name, by }: { dimension: string; name: string; by: st
               return (
                 <Grid of="figures" key={currency}>
                   <Figure label="Cost" value={<Money amount={total} currency={currency} />} sub={`${dayShort(days.now.from)} to ${dayShort(days.now.to)} ${month.slice(0, 4)}`} why={{ by: ["kind"], filter: [own], ...days.now }} />
-                  <Figure label="Same days before" value={<Money amount={earlier.get(currency) ?? "0"} currency={currency} />} sub={<><Change now={total} before={earlier.get(currency) ?? "0"} currency={currency} /><span>{same}</span></>} why={{ by: ["kind"], filter: [own], ...days.before }} />
+                  <Figure label="Same days before" value={<Money amount={earlier.size === 0 ? null : (earlier.get(currency) ?? "0")} currency={currency} />} sub={earlier.size === 0 ? `no costs from ${same}` : <><Change now={total} before={earlier.get(currency) ?? "0"} currency={currency} /><span>{same}</span></>} why={{ by: ["kind"], filter: [own], ...days.before }} />
                   <Figure label="Idle" mark="idle" value={<Money amount={idle} currency={currency} />} sub={isZero(idle) ? "none was seen" : `${percent(idle, total) ?? "0"}% of it`} why={{ by: ["kind"], values: ["held_idle"], filter: [own], ...days.now }} />
                 </Grid>
               );
