@@ -1,7 +1,7 @@
 // My clients: what each costs, what it is charged, the margin, and its invoices.
 import { address } from "../../api/client";
 import { usePages, useQuery } from "../../api/hooks";
-import type { ApiTable as Data, IssuedInvoice, Tables } from "../../api/types";
+import type { ApiTable as Data, IssuedInvoice, Row, Tables } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { href, navigate } from "../../app/router";
 import { ApiTable } from "../../components/api_table";
@@ -28,6 +28,14 @@ function NotCharged({ table }: { table: Data }) {
   return <span>{cost && !isZero(cost) ? <><Money amount={cost} currency={table.currency} /> of it is not charged to a client</> : "all of it is charged to a client"}</span>;
 }
 
+// A line for each budget: how it stands would not fit beside the others.
+const BUDGETS = {
+  budgets: (row: Row) => {
+    const flags = textOf(row, "budgets");
+    return flags ? flags.split("; ").map((one) => <div key={one}>{one}</div>) : <span class="nothing">–</span>;
+  },
+};
+
 // What each client spent on training, inference and storage, and how its budgets stand.
 function Month({ month }: { month: string }) {
   const report = useQuery<Tables>("/clients", { month });
@@ -39,7 +47,7 @@ function Month({ month }: { month: string }) {
           {data.tables.map((table) => (
             <Card title="What it was for" key={table.title} note={table.currency} flush
               actions={<LinkButton small tone="quiet" icon="download" download={`clients-${month}.pdf`} href={address("/clients/report", { month })}>PDF</LinkButton>}>
-              <ApiTable table={table} caption={table.title} sort={{ key: "cost", down: true }} hide={["revenue", "margin"]} />
+              <ApiTable table={table} caption={table.title} sort={{ key: "cost", down: true }} hide={["revenue", "margin"]} cells={BUDGETS} />
             </Card>
           ))}
         </>
