@@ -19,6 +19,10 @@ namespace {
 // Kinds whose pods are stated plainly. Others are judged by the webhook.
 constexpr std::string_view kNativeKinds =
     "Pod, ReplicationController, Deployment, StatefulSet, ReplicaSet, Job, CronJob";
+// Kyverno's "Job" is that of any group.
+constexpr std::string_view kKyvernoKinds =
+    "v1/Pod, v1/ReplicationController, apps/v1/Deployment, apps/v1/StatefulSet, "
+    "apps/v1/ReplicaSet, batch/v1/Job, batch/v1/CronJob";
 
 // A text of CEL in quotes.
 std::string cel_text(std::string_view text) { return json_string(text); }
@@ -252,7 +256,7 @@ metadata:
   name: {0}
   labels: {{app.kubernetes.io/managed-by: pennyweight}}
 spec:
-  background: false
+  background: false{5}
   rules:
   - name: {0}
     match:
@@ -267,8 +271,9 @@ spec:
         - expression: {3}
           message: {4}
 )",
-                     name, kNativeKinds, action_of(rule) == "Deny" ? "Enforce" : "Audit",
-                     json_string(expression), json_string(rule_message(rule)));
+                     name, kKyvernoKinds, action_of(rule) == "Deny" ? "Enforce" : "Audit",
+                     json_string(expression), json_string(rule_message(rule)),
+                     action_of(rule) == "Warn" ? "\n  emitWarning: true" : "");
 }
 
 std::string write_gatekeeper(const std::string& name, const GuardrailRule& rule,
