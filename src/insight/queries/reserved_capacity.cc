@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kWhole = 1000;
 constexpr std::int64_t kLineHourMs = 3'600'000;
-constexpr std::int64_t kRecentMs = 7 * 24 * kLineHourMs;
+constexpr std::int64_t kRecentMs = kLineHourMs * 24 * 7;
 
 // A line says that a node was covered for a part of a time, in thousandths.
 struct CoveredTime {
