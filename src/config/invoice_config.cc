@@ -155,7 +155,11 @@ class InvoiceReader {
          {"discount", percent("invoice.rates[].discount", 100, entry.discount)},
          {"floor", per_hour("invoice.rates[].floor", entry.floor)}});
     if (node.kind != YamlNode::Kind::kMapping) return;
-    if (!entry.rate && !entry.markup && !entry.discount && !entry.floor) {
+    const bool has_price = std::ranges::any_of(node.entries, [](const YamlNode::Entry& one) {
+      return one.key == "rate" || one.key == "markup" || one.key == "discount" ||
+             one.key == "floor";
+    });
+    if (!has_price) {
       return yaml_.refuse(node,
                           "an entry of invoice.rates needs a rate, markup, discount or floor");
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "app/audit_events/audit_events.h"
@@ -130,10 +131,22 @@ Result<ExitCode> run_decision(const DecisionVerbs& verbs, const OpenAdvice& open
   }
   auto opened = TRY(open(context));
   if (verbs.decided->parsed()) {
+    if (const auto words = check_advice_words(opened.query); !words) {
+      return as_usage_error(words.error());
+    }
     const auto steps = TRY(query_advice_steps(*opened.store));
-    print_tables({advice_decisions_table(advising::lives_of(steps, opened.query.today),
-                                         team_dimension_of(context.config.policy))},
-                 table, context);
+    auto lives = advising::lives_of(steps, opened.query.today);
+    const std::string teams = team_dimension_of(context.config.policy);
+    std::erase_if(lives, [&](const auto& entry) {
+      const advising::AdviceStep& step = *entry.second.last();
+      const AdviceQuery& only = opened.query;
+      const bool is_kind =
+          only.kinds.empty() || std::ranges::find(only.kinds, step.kind) != only.kinds.end();
+      const bool is_cluster = only.cluster.empty() || step.cluster == only.cluster;
+      const bool is_team = only.team.empty() || team_of(step.owner, teams) == only.team;
+      return !is_kind || !is_cluster || !is_team;
+    });
+    print_tables({advice_decisions_table(lives, teams)}, table, context);
     return ExitCode::kDone;
   }
   const auto result = query_advice(*opened.store, opened.query,

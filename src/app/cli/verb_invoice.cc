@@ -134,6 +134,7 @@ Result<ExitCode> run(const InvoiceOptions& options, Context& context) {
                    : create_invoices(*store, context.config, request, context.clock.now());
   if (!month) return std::unexpected(month.error());
   TRY(warn_of_staleness(*store, options.month, context));
+  for (const std::string& note : month->notes) context.console.say(note);
 
   std::vector<Invoice> shown = month->issued;
   shown.insert(shown.end(), month->prepared.begin(), month->prepared.end());

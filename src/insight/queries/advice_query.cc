@@ -37,28 +37,6 @@ Result<Money Costs::*> cost_of_name(const std::string& name) {
               fmt::format("'{}' is not a cost; use effective, billed, list or contracted", name));
 }
 
-// Whether the words that narrow the advice down are understood.
-Result<void> check_words(const AdviceQuery& query) {
-  for (const std::string& kind : query.kinds) {
-    if (!advising::parse_advice_kind(kind)) {
-      return fail(ErrorCode::kBadValue,
-                  fmt::format("kind '{}' is none of {}", kind,
-                              fmt::join(advising::advice_kind_names(), ", ")));
-    }
-  }
-  if (!query.effort.empty() && !advising::parse_effort(query.effort)) {
-    return fail(ErrorCode::kBadValue,
-                fmt::format("'{}' is not an effort; use low, medium or high", query.effort));
-  }
-  if (!query.confidence.empty() && !advising::parse_confidence(query.confidence)) {
-    return fail(
-        ErrorCode::kBadValue,
-        fmt::format("confidence: '{}' is not a level of confidence; use low, medium or high",
-                    query.confidence));
-  }
-  return {};
-}
-
 std::string shown(const Money& money) {
   return fmt::format("{} {}", format_rounded(money.amount(), kAdviceDigits, Thousands::kSeparated),
                      money.currency().text());
@@ -168,6 +146,27 @@ Result<Table> decided_detail(const AdviceResult& result, const std::string& id) 
 
 }  // namespace
 
+Result<void> check_advice_words(const AdviceQuery& query) {
+  for (const std::string& kind : query.kinds) {
+    if (!advising::parse_advice_kind(kind)) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("kind '{}' is none of {}", kind,
+                              fmt::join(advising::advice_kind_names(), ", ")));
+    }
+  }
+  if (!query.effort.empty() && !advising::parse_effort(query.effort)) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' is not an effort; use low, medium or high", query.effort));
+  }
+  if (!query.confidence.empty() && !advising::parse_confidence(query.confidence)) {
+    return fail(
+        ErrorCode::kBadValue,
+        fmt::format("confidence: '{}' is not a level of confidence; use low, medium or high",
+                    query.confidence));
+  }
+  return {};
+}
+
 std::optional<Interval> billed_span(std::span<const Charge> charges) {
   std::optional<Interval> span;
   for (const Charge& charge : charges) {
@@ -232,7 +231,7 @@ advising::Portfolio open_portfolio(const AdviceResult& result) {
 }
 
 Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query) {
-  TRY(check_words(query));
+  TRY(check_advice_words(query));
   const auto effort = advising::parse_effort(query.effort);
   const auto at_least = advising::parse_confidence(query.confidence);
   std::erase_if(result.proposals, [&](const Proposal& proposal) {
@@ -339,7 +338,7 @@ SavingsByTeam savings_by_team(const AdviceResult& result) {
 
 Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                                   const AdviceSettings& settings) {
-  TRY(check_words(query));
+  TRY(check_advice_words(query));
   std::ignore = TRY(cost_of_name(query.cost));
   AdviceResult result;
   result.team_dimension = team_dimension_of(settings.policy);

@@ -55,6 +55,10 @@ struct AdviceResult {
 // "team" where the policy has that dimension, else its first one; empty: it has none.
 std::string team_dimension_of(const Policy& policy);
 
+// Whether the words that narrow the advice down (kinds, effort, confidence) are understood; an
+// Error names those that are.
+Result<void> check_advice_words(const AdviceQuery& query);
+
 // The value of the team's dimension, "" where it is about the fleet or nobody is known.
 std::string team_of(const AdviceResult& result, const advising::Proposal& proposal);
 std::string team_of(const Labels& owner, std::string_view team_dimension);

@@ -62,6 +62,7 @@ class ClientCheck {
     TRY(read_stays());
     find_neighbours();
     for (auto& [key, charged] : charged_) out.clients.push_back(charged);
+    if (charged_.empty()) out.without_cost.push_back(terms_.name);
     for (auto& [key, found] : found_) {
       const auto& [rule, where, currency] = key;
       out.findings.push_back({.client = terms_.name,
@@ -267,6 +268,10 @@ std::string_view to_text(ComplianceRule rule) {
 Result<Compliance> query_compliance(const ComplianceQuery& query, const Policy& policy,
                                     Store& store) {
   Compliance compliance{.month = query.month};
+  const auto overview = TRY(store.overview());
+  if (std::ranges::find(overview.months, query.month) == overview.months.end()) {
+    return fail(ErrorCode::kNotFound, fmt::format("there are no bill lines of {}", query.month));
+  }
   bool is_known = query.client.empty();
   for (const ClientTerms& terms : query.clients) {
     if (!query.client.empty() && terms.name != query.client) continue;
@@ -290,6 +295,14 @@ Result<Compliance> query_compliance(const ComplianceQuery& query, const Policy& 
               fmt::format("guardrails.clients has no client '{}'", query.client));
 }
 
+namespace {
+
+std::string residency_title(const std::string& month) {
+  return fmt::format("Residency and isolation, {}", month_label(month));
+}
+
+}  // namespace
+
 std::vector<Table> compliance_tables(const Compliance& compliance) {
   // A table never mixes currencies.
   std::set<std::string> currencies;
@@ -299,7 +312,7 @@ std::vector<Table> compliance_tables(const Compliance& compliance) {
   std::vector<Table> tables;
   for (const std::string& code : currencies) {
     Table clients;
-    clients.title = fmt::format("Residency and isolation, {}", month_label(compliance.month));
+    clients.title = residency_title(compliance.month);
     clients.columns = {{"client", "client"},
                        {"charged", "charged", ColumnKind::kMoney},
                        {"workloads", "workloads", ColumnKind::kCount},
@@ -334,6 +347,21 @@ std::vector<Table> compliance_tables(const Compliance& compliance) {
     }
     tables.push_back(std::move(clients));
     if (!findings.rows.empty()) tables.push_back(std::move(findings));
+  }
+  if (!compliance.without_cost.empty()) {
+    if (tables.empty()) {
+      tables.push_back({});
+      tables.front().title = residency_title(compliance.month);
+      tables.front().columns = {{"client", "client"},
+                                {"workloads", "workloads", ColumnKind::kCount}};
+      for (const std::string& client : compliance.without_cost) {
+        tables.front().rows.push_back({client, std::uint64_t{0}});
+      }
+    }
+    tables.front().notes.push_back(
+        fmt::format("No work of {} was charged to {}, so nothing was checked: are the names those "
+                    "of the ledger?",
+                    month_label(compliance.month), fmt::join(compliance.without_cost, ", ")));
   }
   return tables;
 }

@@ -49,9 +49,11 @@ struct Compliance {
   std::string month;
   std::vector<ClientCompliance> clients = {};    // one for each currency
   std::vector<ComplianceFinding> findings = {};  // by client, rule and place
+  std::vector<std::string> without_cost = {};    // clients that were charged for no work
 };
 
-// An Error of kNotFound for a client that the configuration does not have.
+// An Error of kNotFound for a client that the configuration does not have, and for a month without
+// bill lines.
 Result<Compliance> query_compliance(const ComplianceQuery& query, const Policy& policy,
                                     Store& store);
 

@@ -96,6 +96,10 @@ class ScenarioReader {
     TRY(check_added(scenario.fleet));
     for (const std::string& text : texts_.demand) {
       const NamedPercent share = TRY(read_percent(text, "demand"));
+      const auto is_same = [&](const auto& other) { return other.team == share.name; };
+      if (std::ranges::any_of(scenario.demand, is_same)) {
+        return wrong("demand", text, "this team has a demand already");
+      }
       scenario.demand.push_back({share.name, share.percent});
     }
     for (const std::string& text : texts_.prices) {

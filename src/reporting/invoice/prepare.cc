@@ -90,12 +90,25 @@ struct IssuedLine {
 };
 struct IssuedBefore {
   std::string first_number;
+  std::optional<TaxRule> tax;                                       // of the first
   std::map<std::pair<std::string, std::string>, IssuedLine> lines;  // by section, key
 };
 using CustomerKey = std::pair<std::string, Currency>;
 
+std::optional<TaxRule> tax_of(const Invoice& invoice) {
+  if (!invoice.tax) return std::nullopt;
+  return TaxRule{invoice.tax->name, invoice.tax->percent};
+}
+
+std::string tax_text(const std::optional<TaxRule>& tax) {
+  return tax ? fmt::format("{} of {} %", tax->name, to_text(tax->percent)) : "no tax";
+}
+
 void add_issued(IssuedBefore& before, const Invoice& invoice) {
-  if (before.first_number.empty()) before.first_number = invoice.number;
+  if (before.first_number.empty()) {
+    before.first_number = invoice.number;
+    before.tax = tax_of(invoice);
+  }
   for (const InvoiceSection& section : invoice.sections) {
     for (const InvoiceLine& line : section.lines) {
       const bool hours = line.quantity && line.quantity->kind == QuantityKind::kGpuHours;
@@ -285,9 +298,10 @@ class Month {
       if (const auto place = place_in(series_, invoice.number)) {
         by_place.emplace(*place, &invoice);
       } else if (invoice.kind == InvoiceKind::kInvoice || invoice.refers_to.empty()) {
-        first_numbers_.emplace(
-            std::tuple(invoice.by, invoice.customer, invoice.currency, invoice.month),
-            invoice.number);
+        const std::tuple who(invoice.by, invoice.customer, invoice.currency, invoice.month);
+        if (first_numbers_.emplace(who, invoice.number).second) {
+          earlier_taxes_.emplace(who, tax_of(invoice));
+        }
       }
     }
     for (const auto& [place, invoice] : by_place) {
@@ -325,6 +339,7 @@ class Month {
     std::ranges::stable_sort(prepared.invoices, [](const Invoice& a, const Invoice& b) {
       return std::tie(a.customer, a.currency) < std::tie(b.customer, b.currency);
     });
+    note_taxes(prepared);
     for (Invoice& invoice : prepared.invoices) {
       if (!invoice.refers_to.empty() && issuing_.issue && issuing_.reason.empty()) {
         return fail(
@@ -352,7 +367,43 @@ class Month {
     Money total;
     Money cost;
     std::string refers_to;
+    std::optional<TaxRule> tax;
   };
+
+  // Where the tax of issued documents is not the configured one.
+  void note_taxes(PreparedInvoices& prepared) const {
+    if (settings_.showback) return;
+    std::map<std::string, std::string> others;  // by tax in words: the first document with it
+    for (const auto& [who, issued] : before_) {
+      if (issued.tax != settings_.tax)
+        others.try_emplace(tax_text(issued.tax), issued.first_number);
+    }
+    for (const auto& [tax, number] : others) {
+      prepared.notes.push_back(
+          fmt::format("{} was issued with {}, and {} is configured: what corrects it keeps its "
+                      "tax, and the tax "
+                      "itself is corrected by hand, or in a series with another prefix",
+                      number, tax, tax_text(settings_.tax)));
+    }
+    for (const Invoice& invoice : prepared.invoices) {
+      for (const InvoiceSection& section : invoice.sections) {
+        if (section.name != "adjustments") continue;
+        for (const auto& [who, tax] : earlier_taxes_) {
+          const auto& [by, customer, currency, month] = who;
+          const bool is_adjusted = std::ranges::any_of(section.lines, [&](const InvoiceLine& line) {
+            return line.description.starts_with("Adjustment to " + month + ": ");
+          });
+          if (by != statement_.by || customer != invoice.customer || currency != invoice.currency ||
+              tax == settings_.tax || !is_adjusted) {
+            continue;
+          }
+          prepared.notes.push_back(fmt::format(
+              "the adjustments of '{}' to {} are taxed with {}, and {} was issued with {}",
+              customer, month, tax_text(tax_of(invoice)), first_numbers_.at(who), tax_text(tax)));
+        }
+      }
+    }
+  }
 
   // Customers of the statement, and customers that it no longer has.
   std::vector<Owed> owed_in(Currency currency) {
@@ -369,7 +420,10 @@ class Month {
       const IssuedBefore issued = before == before_.end() ? IssuedBefore{} : before->second;
       Owed owed{customer,
                 not_yet_issued(statement ? statement->lines : std::vector<StatementLine>(), issued),
-                Money::zero(currency), Money::zero(currency), issued.first_number};
+                Money::zero(currency),
+                Money::zero(currency),
+                issued.first_number,
+                issued.first_number.empty() ? settings_.tax : issued.tax};
       if (owed.lines.empty()) continue;
       owed.total = sum_lines(owed.lines, currency);
       owed.cost = sum_costs(owed.lines, currency);
@@ -449,8 +503,8 @@ class Month {
       const Money shown = invoice.has_rates ? round_to_minor(all[i].total) : down.shown[i];
       fill_sections(invoice, all[i].lines, shown);
       invoice.total_shown = invoice.net.shown;
-      if (settings_.tax && !settings_.showback) {
-        const auto tax = TRY(make_tax_line(invoice.net.shown, *settings_.tax));
+      if (all[i].tax && !settings_.showback) {
+        const auto tax = TRY(make_tax_line(invoice.net.shown, *all[i].tax));
         invoice.tax = tax;
         invoice.total_shown += tax.amount.shown;
       }
@@ -492,8 +546,11 @@ class Month {
   std::uint64_t last_ = 0;
   std::map<CustomerKey, IssuedBefore> before_;
   std::map<Currency, IssuedSum> issued_;
-  // Of other months, and series: by dimension, customer, currency, month.
-  std::map<std::tuple<std::string, std::string, Currency, std::string>, std::string> first_numbers_;
+  // Of other months, and series.
+  using EarlierKey = std::tuple<std::string, std::string, Currency,
+                                std::string>;  // dimension, customer, currency, month
+  std::map<EarlierKey, std::string> first_numbers_;
+  std::map<EarlierKey, std::optional<TaxRule>> earlier_taxes_;
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 //
 // A month is invoiced by the difference between its statement and what was issued before: at first
 // everything, later credit notes and supplements that refer to the first invoice. Without a
-// difference there is nothing to issue, however often it is requested.
+// difference there is nothing to issue, however often it is requested. What refers to an invoice is
+// taxed as that was, whatever the rate is today.
 #pragma once
 
 #include <map>
@@ -43,6 +44,7 @@ struct IssueOptions {
 struct PreparedInvoices {
   std::vector<Invoice> invoices;     // by customer, then currency
   std::vector<Invoice> not_charged;  // one per currency of the bill
+  std::vector<std::string> notes;    // what whoever issues them should know
 };
 
 // `issued`: all invoices ever issued, of every month and series, in any order.

@@ -4,16 +4,28 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/card_share.h"
+#include "core/gpu/gpu_model.h"
 #include "core/int128.h"
 #include "core/try.h"
 
 namespace pennyweight {
 namespace {
 
+// Whether the model's name is the rule's, or goes on behind it: "H100" begins "H100-SXM5-80GB".
+bool is_named(std::string_view model, std::string_view rule) {
+  if (!ascii::lower_case(model).starts_with(ascii::lower_case(rule))) return false;
+  return model.size() == rule.size() || !ascii::is_letter_or_digit(model[rule.size()]);
+}
+
+// By any of the model's names: NVML's, Kubernetes' and Slurm's spellings mean one model.
 bool is_of_model(std::string_view model, std::string_view rule) {
-  if (!model.starts_with(rule)) return false;
-  return model.size() == rule.size() || model[rule.size()] == '-' || model[rule.size()] == ' ';
+  if (is_named(model, rule)) return true;
+  const GpuModel* known = find_gpu_model(model);
+  if (known == nullptr) return false;
+  return is_named(known->name, rule) || is_named(known->device_name, rule) ||
+         known == find_gpu_model(rule);
 }
 
 bool fits(const InternalRate& rule, const RatedAmount& amount) {
@@ -61,6 +73,25 @@ bool InternalRates::by_tier() const {
   return std::ranges::any_of(rules_, [](const auto& rule) { return !rule.tier.empty(); });
 }
 
+std::vector<std::string> InternalRates::unused(const std::set<std::size_t>& used, Date first,
+                                               Date last) const {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    const InternalRate& rule = rules_[i];
+    const bool is_of_then = (!rule.from || *rule.from <= last) && (!rule.to || first <= *rule.to);
+    if (used.contains(i) || !is_of_then) continue;
+    std::string fits;
+    for (const auto& [what, text] :
+         {std::pair("client ", &rule.client), std::pair("gpu_model ", &rule.gpu_model),
+          std::pair("tier ", &rule.tier)}) {
+      if (!text->empty()) say(fits, what + *text);
+    }
+    texts.push_back(
+        fmt::format("entry {} of invoice.rates{}", i + 1, fits.empty() ? "" : " (" + fits + ")"));
+  }
+  return texts;
+}
+
 Result<RatedPrice> InternalRates::price(const RatedAmount& amount) const {
   const Currency currency = amount.cost.currency();
   const auto in_currency = [&](const InternalRate& rule) {
@@ -68,7 +99,7 @@ Result<RatedPrice> InternalRates::price(const RatedAmount& amount) const {
   };
   const auto fitting = [&](const InternalRate& rule) { return fits(rule, amount); };
   const auto first = std::ranges::find_if(rules_, fitting);
-  if (first == rules_.end()) return RatedPrice{amount.cost, ""};
+  if (first == rules_.end()) return RatedPrice{amount.cost, "", std::nullopt};
   const auto rule = std::find_if(first, rules_.end(), [&](const InternalRate& one) {
     return fitting(one) && in_currency(one);
   });
@@ -79,7 +110,7 @@ Result<RatedPrice> InternalRates::price(const RatedAmount& amount) const {
                     "{} to invoice.rates",
                     amount.client, currency.text(), first->currency->text(), currency.text()));
   }
-  RatedPrice price{amount.cost, ""};
+  RatedPrice price{amount.cost, "", static_cast<std::size_t>(rule - rules_.begin())};
   if (rule->rate && amount.is_gpu_time) {
     const Money charged = TRY(of_hours(*rule->rate, amount.time, currency));
     price.amount = charged;

@@ -12,7 +12,9 @@
 // half-even at 10^-18, once for each step.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +30,8 @@ namespace pennyweight {
 struct InternalRate {
   // Both inclusive; absent: unlimited.
   std::optional<Date> from = std::nullopt, to = std::nullopt;
-  // Empty: any. A GPU model is also that of its variants: "H100" is "H100-SXM5-80GB".
+  // Empty: any. A GPU model is also that of its variants, by any name of it: "H100" is
+  // "H100-SXM5-80GB", and "NVIDIA H100 80GB HBM3".
   std::string client, gpu_model, tier;
   std::optional<Currency> currency;  // of rate and floor, which need it; else any
   std::optional<Decimal> rate;       // per GPU-hour
@@ -53,7 +56,8 @@ struct RatedAmount {
 
 struct RatedPrice {
   Money amount;
-  std::string pricing;  // in words: "4.2 per GPU-hour, 5 % discount"; empty: at cost
+  std::string pricing;              // in words: "4.2 per GPU-hour, 5 % discount"; empty: at cost
+  std::optional<std::size_t> rule;  // the place of the one that decided
 };
 
 class InternalRates {
@@ -64,6 +68,9 @@ class InternalRates {
   bool empty() const { return rules_.empty(); }
   bool by_gpu_model() const;
   bool by_tier() const;
+
+  // The rules, in words, that are of these days and not among the places of `used`.
+  std::vector<std::string> unused(const std::set<std::size_t>& used, Date first, Date last) const;
 
   // An Error where only rules of another currency fit, or the price leaves the range of money.
   Result<RatedPrice> price(const RatedAmount& amount) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "core/card_share.h"
@@ -166,6 +167,7 @@ class StatementBuilder {
     }
     const GpuTime time = draft.measure == DraftLine::Measure::kIdle ? row.idle_time : row.gpu_time;
     const RatedPrice price = TRY(price_of(row, keys, amount, time, nobody));
+    if (price.rule) rates_used_.insert(*price.rule);
     if (!price.pricing.empty()) tell_pricing(keys, price, place, draft);
     draft.amount = draft.cost = Money::zero(currency);
     DraftLine& line = customer.try_emplace(std::move(place), std::move(draft)).first->second;
@@ -176,7 +178,7 @@ class StatementBuilder {
   }
 
   Result<MonthStatement> finish(std::span<const BillTotal> bills) {
-    MonthStatement statement{options_.month, options_.by, options_.cost, {}, {}, {}};
+    MonthStatement statement{options_.month, options_.by, options_.cost, {}, {}, {}, rates_used_};
     std::map<Currency, Money> sums;
     for (const auto& [who, drafts] : customers_) {
       CustomerStatement customer{who.first, {}, Money::zero(who.second), Money::zero(who.second)};
@@ -228,7 +230,7 @@ class StatementBuilder {
 
   Result<RatedPrice> price_of(const SummaryRow& row, const RowKeys& keys, Money cost, GpuTime time,
                               bool nobody) const {
-    if (nobody || !options_.has_rates()) return RatedPrice{cost, ""};
+    if (nobody || !options_.has_rates()) return RatedPrice{cost, "", std::nullopt};
     return options_.rates->price(
         {.client = keys.customer,
          .gpu_model = keys.gpu_model,
@@ -431,6 +433,7 @@ class StatementBuilder {
   }
 
   const StatementOptions& options_;
+  std::set<std::size_t> rates_used_;  // by place
   std::map<std::pair<std::string, Currency>, Customer> customers_;
   std::map<std::pair<Currency, std::string>, Money> shared_;  // by kind
 };

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,6 +77,7 @@ struct MonthStatement {
   std::vector<CustomerStatement> customers;
   std::vector<CustomerStatement> not_charged;  // one for each currency of the bill
   std::vector<BillTotal> bills;                // by currency
+  std::set<std::size_t> rates_used = {};       // the places of the rates that decided an amount
 };
 
 // The group_by of the query that month_statement() needs. With rates by GPU model the last key but

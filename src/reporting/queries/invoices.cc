@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "allocation/pricing/catalog.h"
+#include "config/nearest.h"
 #include "config/policy_text.h"
 #include "core/check.h"
+#include "core/date.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "reporting/invoice/document.h"
@@ -229,6 +231,13 @@ Result<bool> is_closed(Store& store, const std::string& month) {
   return std::ranges::find(closings, month, &Closing::month) != closings.end();
 }
 
+Result<std::pair<Date, Date>> days_of(const std::string& month) {
+  const Date first = TRY(parse_date(month + "-01"));
+  const std::chrono::year_month_day begin(first);
+  return std::pair(first,
+                   Date(std::chrono::sys_days(begin.year() / begin.month() / std::chrono::last)));
+}
+
 std::string date_text(Instant at) { return to_text(at).substr(0, 10); }
 
 IssueOptions to_issue_options(const InvoiceRequest& params, const InvoiceConfig& config,
@@ -284,15 +293,27 @@ Result<void> add_money_aside(Store& store, const std::string& month, const Confi
   return {};
 }
 
-Result<void> keep_customer(const std::string& customer, const std::string& by, MonthInvoices& all,
+Result<void> keep_customer(const std::string& customer, const std::string& by,
+                           const InvoiceConfig& config, MonthInvoices& all,
                            const std::string& month) {
+  const bool is_configured_out =
+      std::ranges::find(config.not_customers, customer) != config.not_customers.end();
+  std::vector<std::string> names;
+  for (const std::vector<Invoice>* some : {&all.issued, &all.prepared}) {
+    for (const Invoice& one : *some) names.push_back(one.customer);
+  }
   const auto is_of_another = [&](const Invoice& one) { return one.customer != customer; };
   std::erase_if(all.issued, is_of_another);
   std::erase_if(all.prepared, is_of_another);
   all.not_charged.clear();
   if (!all.issued.empty() || !all.prepared.empty()) return {};
-  return fail(ErrorCode::kNotFound,
-              fmt::format("{} '{}' owes nothing for {}", by, customer, month));
+  if (is_configured_out) {
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("{} '{}' is in invoice.not_customers, and is charged nothing", by, customer));
+  }
+  return fail(ErrorCode::kNotFound, fmt::format("{} '{}' owes nothing for {}{}", by, customer,
+                                                month, suggestion(customer, names)));
 }
 
 }  // namespace
@@ -336,7 +357,19 @@ Result<MonthInvoices> create_invoices(Store& store, const Config& config,
   MonthInvoices month{.issued = std::move(issued),
                       .prepared = std::move(prepared->invoices),
                       .not_charged = std::move(prepared->not_charged),
-                      .closed = *closed};
+                      .closed = *closed,
+                      .notes = std::move(prepared->notes)};
+  if (!params.reason.empty() && std::ranges::none_of(month.prepared, [](const Invoice& one) {
+        return !one.refers_to.empty();
+      })) {
+    month.notes.emplace_back("nothing that was issued is corrected, so the reason is not used");
+  }
+  const auto [first, last] = TRY(days_of(params.month));
+  for (const std::string& rate : rates.unused(statement.rates_used, first, last)) {
+    month.notes.push_back(
+        fmt::format("{} decides no amount of {}: it fits nothing, or an entry before it does", rate,
+                    params.month));
+  }
   const std::string series = fmt::format("{}-{}-", config.invoice.prefix, params.month);
   std::erase_if(month.issued, [&](const Invoice& one) {
     return one.month != params.month || !one.number.starts_with(series);
@@ -344,7 +377,7 @@ Result<MonthInvoices> create_invoices(Store& store, const Config& config,
   month.issued_all = month.issued.size();
   month.prepared_all = month.prepared.size();
   if (!params.customer.empty()) {
-    TRY(keep_customer(params.customer, dimensions.front(), month, params.month));
+    TRY(keep_customer(params.customer, dimensions.front(), config.invoice, month, params.month));
   }
   return month;
 }
@@ -355,6 +388,72 @@ namespace {
 Row margin_row(const std::string& client, Money revenue, Money cost) {
   const Money margin = revenue - cost;
   return {client, revenue, cost, margin, Ratio{margin.ticks(), revenue.ticks()}};
+}
+
+std::string counted(std::size_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+struct Revenues {
+  std::map<std::pair<std::string, Currency>, Money> net;  // by customer
+  std::size_t issued = 0;                                 // documents that it is of; 0: drafts
+  std::size_t corrections = 0;                            // drafts beside issued documents
+};
+
+// What customers are charged: cents where rates made them, since invoices show cents.
+Result<Revenues> net_by_customer(Store& store, const Config& config,
+                                 const MonthStatement& statement) {
+  const std::string series = TRY(invoice_series(config.invoice.prefix, statement.month));
+  auto issued = TRY(issued_before(store));
+  std::erase_if(issued, [&](const Invoice& one) {
+    return one.month != statement.month || !one.number.starts_with(series) ||
+           one.by != statement.by || one.cost != to_text(statement.cost);
+  });
+  const auto prepared = TRY(prepare_invoices(statement, issued, to_settings(config.invoice), {}));
+  const std::vector<Invoice>& charged = issued.empty() ? prepared.invoices : issued;
+  Revenues revenues{.net = {},
+                    .issued = issued.size(),
+                    .corrections = issued.empty() ? 0 : prepared.invoices.size()};
+  for (const Invoice& one : charged) {
+    const Money zero = Money::zero(one.currency);
+    revenues.net.try_emplace({one.customer, one.currency}, zero).first->second +=
+        one.has_rates ? one.net.shown : one.net.exact;
+  }
+  return revenues;
+}
+
+struct MonthProfits {
+  std::vector<ClientProfit> clients;
+  Revenues revenues;
+};
+
+Result<MonthProfits> month_profits(Store& store, const Config& config, const std::string& month,
+                                   const std::string& by) {
+  const InvoiceRequest request{.month = month, .by = by};
+  TRY(check_invoice_request(request, config));
+  auto dimensions = TRY(invoice_dimensions(request, config));
+  dimensions.resize(1);
+  const InternalRates rates = internal_rates(config.invoice);
+  const auto statement = TRY(statement_of(store, config, month, dimensions, rates));
+  MonthProfits profits{.clients = {}, .revenues = TRY(net_by_customer(store, config, statement))};
+  auto net = profits.revenues.net;
+  for (const CustomerStatement& one : statement.customers) {
+    const Currency currency = one.cost.currency();
+    const auto known = net.find({one.customer, currency});
+    profits.clients.push_back(
+        {one.customer, known == net.end() ? Money::zero(currency) : known->second, one.cost});
+    if (known != net.end()) net.erase(known);
+  }
+  // Of those who owe nothing any more.
+  for (const auto& [who, revenue] : net) {
+    if (!revenue.is_zero())
+      profits.clients.push_back({who.first, revenue, Money::zero(who.second)});
+  }
+  for (const CustomerStatement& one : statement.not_charged) {
+    if (one.cost.is_zero()) continue;
+    profits.clients.push_back({"", Money::zero(one.cost.currency()), one.cost});
+  }
+  return profits;
 }
 
 Table profitability_table(const std::string& by, const std::string& month, Currency currency) {
@@ -374,30 +473,16 @@ Table profitability_table(const std::string& by, const std::string& month, Curre
 Result<std::vector<ClientProfit>> query_client_profits(Store& store, const Config& config,
                                                        const std::string& month,
                                                        const std::string& by) {
-  const InvoiceRequest request{.month = month, .by = by};
-  TRY(check_invoice_request(request, config));
-  auto dimensions = TRY(invoice_dimensions(request, config));
-  dimensions.resize(1);
-  const InternalRates rates = internal_rates(config.invoice);
-  const auto statement = TRY(statement_of(store, config, month, dimensions, rates));
-  std::vector<ClientProfit> profits;
-  for (const CustomerStatement& one : statement.customers) {
-    profits.push_back({one.customer, one.total, one.cost});
-  }
-  for (const CustomerStatement& one : statement.not_charged) {
-    if (one.cost.is_zero()) continue;
-    profits.push_back({"", Money::zero(one.cost.currency()), one.cost});
-  }
-  return profits;
+  return TRY(month_profits(store, config, month, by)).clients;
 }
 
 Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
                                                const std::string& month, const std::string& by) {
-  const auto profits = TRY(query_client_profits(store, config, month, by));
+  const auto [clients, revenues] = TRY(month_profits(store, config, month, by));
   const auto dimensions = TRY(invoice_dimensions({.month = month, .by = by}, config));
   std::map<Currency, Table> tables;
   std::map<Currency, std::pair<Money, Money>> sums;  // revenue and cost
-  for (const ClientProfit& one : profits) {
+  for (const ClientProfit& one : clients) {
     const Currency currency = one.cost.currency();
     const auto table =
         tables.try_emplace(currency, profitability_table(dimensions.front(), month, currency))
@@ -417,9 +502,15 @@ Result<std::vector<Table>> query_profitability(Store& store, const Config& confi
     if (!has_rates) {
       table.notes.emplace_back("invoice.rates has no rates: every client is charged its cost");
     }
-    table.notes.emplace_back(
-        "revenue is the net of the month's invoices, before tax; the cost adds "
-        "up to the bill");
+    table.notes.push_back(fmt::format(
+        "revenue is the net of the month's {}, before tax; the cost adds up to the bill",
+        revenues.issued == 0 ? "drafts at today's rates"
+                             : counted(revenues.issued, "issued document")));
+    if (revenues.corrections > 0) {
+      table.notes.push_back(
+          fmt::format("{} would be corrected by today's rates and costs: issue the month again",
+                      counted(revenues.corrections, "document")));
+    }
     all.push_back(std::move(table));
   }
   return all;

@@ -35,7 +35,8 @@ struct MonthInvoices {
   std::vector<Invoice> not_charged;  // empty for a single customer
   std::size_t issued_all = 0;        // of all customers
   std::size_t prepared_all = 0;
-  bool closed = false;  // the month
+  bool closed = false;             // the month
+  std::vector<std::string> notes;  // what whoever issues them should know
 };
 
 // Checks the request as far as that needs no ledger. Errors are kBadValue.
@@ -50,7 +51,7 @@ Result<MonthInvoices> create_invoices(Store& store, const Config& config,
 // What a client is charged for a month in one currency, and what it cost.
 struct ClientProfit {
   std::string client;  // empty: nobody is charged, so there is no revenue
-  Money revenue;       // the net of the month's invoices, before tax
+  Money revenue;       // net of issued documents, of drafts if there are none
   Money cost;
   bool operator==(const ClientProfit&) const = default;
 };
