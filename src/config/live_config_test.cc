@@ -133,7 +133,8 @@ scrape:
 kubernetes:
   - {cluster: prod, kubeconfig: kc, context: x}
 slurm:
-  - {cluster: hpc, sacct: /opt/sacct, scontrol: /opt/scontrol, sacctmgr: /opt/sacctmgr, interval: 1m}
+  - {cluster: hpc, sacct: /opt/sacct, scontrol: /opt/scontrol, sacctmgr: /opt/sacctmgr,
+     interval: 1m}
 outcomes:
   - {metric: images_total, measure: images, labels: [user], per: 4, where: {status: ok}}
 )");

@@ -34,8 +34,10 @@ using duckdb::Connection;
 using duckdb::Database;
 
 constexpr std::uint64_t kAnswerBytesMax = std::uint64_t{64} << 20;
-// Of the version that a reader sees, until its state is there: it follows its transaction at once.
-constexpr int kStateTriesMax = 100'000;
+// For the state of the version that a reader sees: it follows its transaction at once. Where it
+// does not come, the ledger answers.
+constexpr std::chrono::seconds kStateWait{1};
+using Deadline = std::chrono::steady_clock::time_point;
 
 // Whether a file can't be read, rather than not now.
 bool is_damage(const Error& error) {
@@ -105,7 +107,8 @@ class DuckdbRollup : public Rollup {
   Result<std::optional<RollupAnswer>> find(const std::string& asked, const Ask& ask);
   Result<std::optional<RollupAnswer>> read(Connection& connection, const std::string& asked,
                                            const Ask& ask);
-  Result<std::shared_ptr<const RollupState>> state_of(Connection& connection) const;
+  Result<std::shared_ptr<const RollupState>> state_of(Connection& connection,
+                                                      Deadline deadline) const;
   Result<bool> copy_changes(Store& store);
 
   const Options options_;
@@ -220,6 +223,10 @@ Result<bool> DuckdbRollup::refresh(Store& store) {
   Result<bool> changed = copy_changes(store);
   if (changed) return changed;
   if (is_damage(changed.error())) damaged_ = true;
+  // What was interrupted may have been committed, and then is what readers see.
+  if (auto kept = load_state(connections_->writer)) {
+    publish(std::make_shared<const RollupState>(*std::move(kept)));
+  }
   return std::unexpected(
       changed.error().during("cannot bring the rollup up to date with the ledger"));
 }
@@ -256,7 +263,8 @@ Result<bool> DuckdbRollup::copy_changes(Store& store) {
 }
 
 // The state of the version that the connection's transaction sees.
-Result<std::shared_ptr<const RollupState>> DuckdbRollup::state_of(Connection& connection) const {
+Result<std::shared_ptr<const RollupState>> DuckdbRollup::state_of(Connection& connection,
+                                                                  Deadline deadline) const {
   duckdb::Rows rows = TRY(connection.query("SELECT version FROM kept"));
   const Result<bool> more = rows.next();
   if (!more) return std::unexpected(more.error());
@@ -264,7 +272,7 @@ Result<std::shared_ptr<const RollupState>> DuckdbRollup::state_of(Connection& co
   const std::uint64_t seen = rows.column(0).uint64(0);
   std::shared_ptr<const RollupState> state = current();
   // A change is published right after it is committed.
-  for (int tries = 0; state->version < seen && tries < kStateTriesMax; ++tries) {
+  while (state->version < seen && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
     state = current();
   }
@@ -290,9 +298,10 @@ Result<std::optional<RollupAnswer>> DuckdbRollup::find(const std::string& asked,
 
 Result<std::optional<RollupAnswer>> DuckdbRollup::read(Connection& connection,
                                                        const std::string& asked, const Ask& ask) {
-  for (int tries = 0; tries < kStateTriesMax; ++tries) {
+  const Deadline deadline = std::chrono::steady_clock::now() + kStateWait;
+  do {
     TRY(connection.execute("BEGIN TRANSACTION"));
-    const auto state = state_of(connection);
+    const auto state = state_of(connection, deadline);
     Result<std::optional<RollupAnswer>> found = std::nullopt;
     if (!state) {
       found = std::unexpected(state.error());
@@ -305,7 +314,7 @@ Result<std::optional<RollupAnswer>> DuckdbRollup::read(Connection& connection,
     if (!*state) continue;  // a newer version was published before this one was read
     if (*found) cache_.keep(asked, (*state)->version, **found);
     return found;
-  }
+  } while (std::chrono::steady_clock::now() < deadline);
   return std::nullopt;
 }
 
