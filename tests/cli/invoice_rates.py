@@ -188,12 +188,18 @@ total = {}
 for one in documents(cwd, "--books"):
     if one["kind"] != "not_charged":
         key = one["customer"], one["currency"]
-        total[key] = total.get(key, Decimal(0)) + Decimal(one["net"])
+        total[key] = total.get(key, Decimal(0)) + Decimal(one["net_shown"])
 tables = json.loads(expect_run(["invoice", "profitability", "--month", "2026-03", "--format", "json"], cwd)[0])
 for table in tables:
     for row in table["rows"]:
         if row["team"] != "(not charged)":
             expect(total[row["team"], table["currency"]] == Decimal(row["revenue"]), f"what was issued is what is owed: {row}")
+    expect(any("issued document" in note for note in table["notes"]), f"whose net it is: {table['notes']}")
+# A rate that fits nothing is said, and a reason that is not needed.
+(cwd / "pennyweight.yaml").write_text(CONFIG.replace("rate: 4.5", "rate: 4.6").replace(
+    "  rates:", "  rates:\n    - {client: nobody, markup: 3}", 1), encoding="utf-8")
+expect_run([*MARCH, "--issue", "--reason", "x"], cwd, 0,
+           ["entry 1 of invoice.rates (client nobody) decides no amount of 2026-03", "the reason is not used"])
 number = "NW-2026-03-0001"
 pdf = subprocess.run([BINARY, "invoice", "show", number, "--format", "pdf"], cwd=cwd, capture_output=True, check=True)
 expect(pdf.stdout.startswith(b"%PDF-"), "show gives a PDF")

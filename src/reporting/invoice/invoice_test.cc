@@ -331,6 +331,79 @@ TEST(Invoices, TaxIsOfTheNetAsShown) {
   EXPECT_THAT(render_invoice_text(acme), HasSubstr("VAT, 19 % of 1,266.67"));
 }
 
+TEST(Invoices, WhatIsCorrectedIsTaxedAsItWas) {
+  auto with_tax = settings();
+  with_tax.tax = TaxRule{"VAT", Decimal::from_units(19)};
+  const auto first = prepare_invoices(*statement_of(small_month()), {}, with_tax, issue());
+  auto rows = small_month();
+  rows[0] = row({.customer = "acme", .amount = "900", .gpu_minutes = 5400});
+  for (const auto& tax :
+       {std::optional<TaxRule>(), std::optional(TaxRule{"VAT", Decimal::from_units(7)})}) {
+    auto today = settings();
+    today.tax = tax;
+    const auto note = prepare_invoices(*statement_of(rows), first->invoices, today, issue("less"));
+    ASSERT_TRUE(note) << note.error().message;
+    ASSERT_EQ(note->invoices.size(), 1U);
+    EXPECT_EQ(note->invoices[0].tax->percent, Decimal::from_units(19));
+    EXPECT_EQ(format_minor(note->invoices[0].total_shown), "-119.00");
+    ASSERT_EQ(note->notes.size(), 1U);
+    EXPECT_THAT(note->notes[0], HasSubstr("NW-2026-03-0001 was issued with VAT of 19 %, and "));
+  }
+  EXPECT_TRUE(first->notes.empty());
+}
+
+TEST(Rates, FitAModelByAnyOfItsNames) {
+  const auto price_of = [](std::string_view model, std::string_view rule) {
+    const InternalRates rates({{.client = {},
+                                .gpu_model = std::string(rule),
+                                .tier = {},
+                                .currency = kUsd,
+                                .rate = Decimal::from_units(4),
+                                .markup = {},
+                                .discount = {},
+                                .floor = {}}});
+    const auto price = rates.price({.client = "acme",
+                                    .gpu_model = std::string(model),
+                                    .tier = "",
+                                    .day = std::nullopt,
+                                    .cost = Money::zero(kUsd),
+                                    .is_gpu_time = true,
+                                    .time = kGpuHour});
+    return price->rule.has_value();
+  };
+  for (const std::string_view model : {"H100-SXM5-80GB", "NVIDIA H100 80GB HBM3",
+                                       "NVIDIA-H100-80GB-HBM3", "nvidia_h100_80gb_hbm3"}) {
+    EXPECT_TRUE(price_of(model, "H100")) << model;
+    EXPECT_TRUE(price_of(model, "H100-SXM5-80GB")) << model;
+    EXPECT_TRUE(price_of(model, "NVIDIA H100 80GB HBM3")) << model;
+    EXPECT_FALSE(price_of(model, "H10")) << model;
+    EXPECT_FALSE(price_of(model, "H200")) << model;
+    EXPECT_FALSE(price_of(model, "A100")) << model;
+  }
+  EXPECT_FALSE(price_of("H200-SXM-141GB", "H100"));
+  EXPECT_TRUE(price_of("something new", "something"));
+}
+
+TEST(Rates, ThoseThatDecideNothingAreNamed) {
+  const auto rate = [](std::string client, std::optional<Date> to) {
+    return InternalRate{.from = {},
+                        .to = to,
+                        .client = std::move(client),
+                        .gpu_model = "H100",
+                        .tier = {},
+                        .currency = {},
+                        .rate = {},
+                        .markup = Decimal::from_units(5),
+                        .discount = {},
+                        .floor = {}};
+  };
+  const Date first = *parse_date("2026-03-01");
+  const InternalRates rates(
+      {rate("acme", {}), rate("nobody", {}), rate("old", *parse_date("2026-02-28"))});
+  EXPECT_THAT(rates.unused({0}, first, *parse_date("2026-03-31")),
+              testing::ElementsAre("entry 2 of invoice.rates (client nobody, gpu_model H100)"));
+}
+
 TEST(Invoices, OneForEachCurrency) {
   const Currency yen("JPY");
   const std::vector<SummaryRow> rows = {

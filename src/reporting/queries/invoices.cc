@@ -400,7 +400,8 @@ struct Revenues {
   std::size_t corrections = 0;                            // drafts beside issued documents
 };
 
-// What customers are charged: cents where rates made them, since invoices show cents.
+// What customers are charged, in the cents of their invoices. Without rates they are charged what
+// their work cost, to the last digit.
 Result<Revenues> net_by_customer(Store& store, const Config& config,
                                  const MonthStatement& statement) {
   const std::string series = TRY(invoice_series(config.invoice.prefix, statement.month));
@@ -417,7 +418,7 @@ Result<Revenues> net_by_customer(Store& store, const Config& config,
   for (const Invoice& one : charged) {
     const Money zero = Money::zero(one.currency);
     revenues.net.try_emplace({one.customer, one.currency}, zero).first->second +=
-        one.has_rates ? one.net.shown : one.net.exact;
+        config.invoice.rates.empty() ? one.net.exact : one.net.shown;
   }
   return revenues;
 }

@@ -1036,7 +1036,7 @@ export interface paths {
         };
         /**
          * What each client is charged for a month, what it cost, and the margin.
-         * @description A table for each currency. Revenue is the net of the month's invoices, before tax, at the internal rates of
+         * @description A table for each currency. Revenue is the net of the month's issued documents, of drafts if there are none, before tax, at the internal rates of
          *     invoice.rates; the cost, with that of what nobody is charged, adds up to the bill.
          */
         get: operations["getProfitability"];
