@@ -138,7 +138,7 @@ Result<ExitCode> run_decision(const DecisionVerbs& verbs, const OpenAdvice& open
     auto lives = advising::lives_of(steps, opened.query.today);
     const std::string teams = team_dimension_of(context.config.policy);
     std::erase_if(lives, [&](const auto& entry) {
-      const advising::AdviceStep& step = *entry.second.last();
+      const AdviceStep& step = *entry.second.last();
       const AdviceQuery& only = opened.query;
       const bool is_kind =
           only.kinds.empty() || std::ranges::find(only.kinds, step.kind) != only.kinds.end();

@@ -249,6 +249,9 @@ TEST(EstimateReport, KeepsForeignTextInItsPlace) {
       "apiVersion: x/v1\nkind: 'A|B <script>'\nmetadata: {name: \"@all \\\"](http://x) & `\"}\n");
   ASSERT_TRUE(estimate);
   const auto findings = find_problems(*estimate, nullptr, {.refuses_unpriced = true});
+  const auto limited = find_problems(*estimate, nullptr, {.per_month = Money::zero(kUsd)});
+  EXPECT_TRUE(any_fails(limited)) << "what has no price holds no limit";
+  EXPECT_FALSE(any_fails(find_problems(*estimate, nullptr, {})));
   const std::string markdown = estimate_markdown(*estimate, nullptr, findings);
   EXPECT_TRUE(markdown.starts_with(kMarkdownMarker));
   EXPECT_EQ(markdown.find("<script>"), std::string::npos);

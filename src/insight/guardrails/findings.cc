@@ -75,9 +75,19 @@ std::vector<Finding> find_problems(const Estimate& estimate, const EstimateCompa
                                       amount_text(own.per_run_max), amount_text(*limits.per_run))});
     }
   }
+  // Where there is no price at all, a misspelt provider or model must not pass a limit.
+  const bool has_limit =
+      limits.per_hour || limits.per_run || limits.per_month || limits.increase_per_month;
+  const bool has_price = std::ranges::any_of(estimate.workloads, [](const WorkloadEstimate& one) {
+    return std::ranges::any_of(one.groups,
+                               [](const GroupEstimate& group) { return group.problem.empty(); });
+  });
+  const bool cant_be_held = has_limit && !has_price;
   for (Finding& finding : find_unpriced(estimate)) {
-    finding.fails = limits.refuses_unpriced;
-    finding.message = "not priced: " + finding.message;
+    finding.fails = limits.refuses_unpriced || cant_be_held;
+    finding.message =
+        (cant_be_held ? "nothing is priced, so no limit can be held: " : "not priced: ") +
+        finding.message;
     findings.push_back(std::move(finding));
   }
   return findings;
