@@ -36,8 +36,8 @@ using duckdb::Database;
 constexpr std::uint64_t kAnswerBytesMax = std::uint64_t{64} << 20;
 // For the state of the version that a reader sees: it follows its transaction at once. Where it
 // does not come, the ledger answers.
-constexpr std::chrono::seconds kStateWait{1};
-using Deadline = std::chrono::steady_clock::time_point;
+constexpr int kStateWaitsMax = 1000;
+constexpr std::chrono::milliseconds kStateWait{1};
 
 // Whether a file can't be read, rather than not now.
 bool is_damage(const Error& error) {
@@ -107,8 +107,7 @@ class DuckdbRollup : public Rollup {
   Result<std::optional<RollupAnswer>> find(const std::string& asked, const Ask& ask);
   Result<std::optional<RollupAnswer>> read(Connection& connection, const std::string& asked,
                                            const Ask& ask);
-  Result<std::shared_ptr<const RollupState>> state_of(Connection& connection,
-                                                      Deadline deadline) const;
+  Result<std::shared_ptr<const RollupState>> state_of(Connection& connection, int& waits) const;
   Result<bool> copy_changes(Store& store);
 
   const Options options_;
@@ -264,7 +263,7 @@ Result<bool> DuckdbRollup::copy_changes(Store& store) {
 
 // The state of the version that the connection's transaction sees.
 Result<std::shared_ptr<const RollupState>> DuckdbRollup::state_of(Connection& connection,
-                                                                  Deadline deadline) const {
+                                                                  int& waits) const {
   duckdb::Rows rows = TRY(connection.query("SELECT version FROM kept"));
   const Result<bool> more = rows.next();
   if (!more) return std::unexpected(more.error());
@@ -272,8 +271,8 @@ Result<std::shared_ptr<const RollupState>> DuckdbRollup::state_of(Connection& co
   const std::uint64_t seen = rows.column(0).uint64(0);
   std::shared_ptr<const RollupState> state = current();
   // A change is published right after it is committed.
-  while (state->version < seen && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::yield();
+  for (; state->version < seen && waits > 0; --waits) {
+    std::this_thread::sleep_for(kStateWait);
     state = current();
   }
   if (state->version != seen) return std::shared_ptr<const RollupState>();
@@ -298,10 +297,9 @@ Result<std::optional<RollupAnswer>> DuckdbRollup::find(const std::string& asked,
 
 Result<std::optional<RollupAnswer>> DuckdbRollup::read(Connection& connection,
                                                        const std::string& asked, const Ask& ask) {
-  const Deadline deadline = std::chrono::steady_clock::now() + kStateWait;
-  do {
+  for (int waits = kStateWaitsMax; waits > 0; --waits) {
     TRY(connection.execute("BEGIN TRANSACTION"));
-    const auto state = state_of(connection, deadline);
+    const auto state = state_of(connection, waits);
     Result<std::optional<RollupAnswer>> found = std::nullopt;
     if (!state) {
       found = std::unexpected(state.error());
@@ -314,7 +312,7 @@ Result<std::optional<RollupAnswer>> DuckdbRollup::read(Connection& connection,
     if (!*state) continue;  // a newer version was published before this one was read
     if (*found) cache_.keep(asked, (*state)->version, **found);
     return found;
-  } while (std::chrono::steady_clock::now() < deadline);
+  }
   return std::nullopt;
 }
 
