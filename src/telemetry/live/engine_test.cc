@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
@@ -862,6 +863,33 @@ TEST(Engine, SamplesOfKubernetesGoToTheirSinkAndIntoTheSnapshot) {
     ASSERT_TRUE(sender.send({{pod, {{kStart + 1'000, 1.0}}}}));
     sender.engine.reset();
   }
+}
+
+TEST(Engine, SamplesOfKubernetesFromTheFutureAreCountedAndPassedOver) {
+  const Folder folder;
+  SimulatedClock clock(from_unix_ms(kStart));
+  QuickDisk disk;
+  States states;
+  EngineOptions options = options_for(folder.path(), &disk);
+  options.state = &states;
+  auto engine = Engine::open(std::move(options), clock);
+  ASSERT_TRUE(engine);
+  prometheus::WriteRequestBuilder builder;
+  const std::vector<Label> pod = {{"__name__", "kube_pod_status_phase"},
+                                  {"namespace", "ml"},
+                                  {"phase", "Running"},
+                                  {"pod", "train-0"},
+                                  {"uid", "4f6c"}};
+  const std::vector<Sample> samples = {{kStart + kFutureMsMax, 1.0},
+                                       {kStart + kFutureMsMax + 1, 1.0},
+                                       {std::numeric_limits<std::int64_t>::max(), 1.0}};
+  builder.add(pod, samples);
+  const std::string body = builder.snappy();
+  ASSERT_TRUE((*engine)->ingest({.content_type = "application/x-protobuf",
+                                 .content_encoding = "snappy",
+                                 .body = body,
+                                 .stream = {}}));
+  EXPECT_EQ(states.said, (std::vector<std::string>{"declare kube_pod_status_phase", "sample"}));
 }
 
 // What a container has in use is a level, and its processor time a counter, after a restart too.

@@ -20,6 +20,8 @@ constexpr std::size_t kServicesMax = 2'000;
 constexpr std::size_t kBucketsMax = 200'000;
 constexpr std::size_t kHandlesMax = 1'000'000;
 constexpr std::uint64_t kFormat = 1;
+// More requests than any service has answered; sums of such numbers stay finite.
+constexpr double kCountMax = 9e15;
 
 std::string_view label(const telemetry::StateSeries& series, std::string_view name) {
   const auto at = std::ranges::find(series.labels, name, &prometheus::Label::name);
@@ -55,8 +57,9 @@ void read_buckets(ByteReader& in, std::map<std::int64_t, LatencyBuckets>& all) {
     for (std::uint64_t more = in.count(); more > 0 && in.ok(); --more) {
       const double bound = read_double(in);
       const double count = read_double(in);
-      if (std::isnan(bound) || !std::isfinite(count)) return in.fail();
-      buckets[bound] = count;
+      if (std::isnan(bound)) return in.fail();
+      // Earlier versions could add up to infinity; the rest of the snapshot is good.
+      if (std::isfinite(count) && count >= 0) buckets[bound] = count;
     }
   }
 }
@@ -98,7 +101,7 @@ std::uint64_t LatencyWatch::declare(const telemetry::StateSeries& series) {
 void LatencyWatch::sample(std::uint64_t handle, std::int64_t at_ms, double value) {
   if ((handle & kOwnHandle) == 0) return next_.sample(handle, at_ms, value);
   const std::uint64_t number = handle & ~kOwnHandle;
-  if (number == 0 || !std::isfinite(value) || value < 0) return;
+  if (number == 0 || !(value >= 0 && value <= kCountMax)) return;
   const std::lock_guard lock(mutex_);
   const auto& [key, workload] = handles_[number - 1];
   const auto found = buckets_.find(key);
@@ -170,7 +173,9 @@ Result<void> LatencyWatch::load(std::string_view text) {
 }
 
 std::vector<LatencyReading> LatencyWatch::readings(Instant now) const {
-  const auto whole = [](double value) { return static_cast<std::uint64_t>(std::llround(value)); };
+  const auto whole = [](double value) {
+    return static_cast<std::uint64_t>(std::llround(std::min(value, kCountMax)));
+  };
   const std::lock_guard lock(mutex_);
   std::vector<LatencyReading> all;
   for (const Service& one : services_) {

@@ -77,6 +77,10 @@ void SampleStream::series(const Hash128& key, const prometheus::EncodedLabels& l
     case SeriesKind::kState: {
       const std::uint64_t handle = state_handles_[known->index];
       for (const auto& [at_ms, value] : samples) {
+        if (at_ms > now_ms_ + kFutureMsMax) {
+          ++count(StreamCounter::kInFuture);
+          continue;
+        }
         ++count(StreamCounter::kState);
         if (is_stale({at_ms, value})) {
           state_->stale(handle, at_ms);
