@@ -94,6 +94,7 @@ class FakeProvider {
                 });
     server_.Get("/jwks", [this](const httplib::Request&, httplib::Response& response) {
       ++key_requests;
+      response.status = keys_status;
       std::string list;
       for (const std::string& key : keys) list += (list.empty() ? "" : ",") + key;
       response.set_content("{\"keys\":[" + list + "]}", "application/json");
@@ -146,6 +147,7 @@ class FakeProvider {
   std::string userinfo;
   int token_status = 200;
   int metadata_status = 200;
+  int keys_status = 200;
   // The requests it got.
   std::atomic<int> metadata_requests = 0;
   std::atomic<int> key_requests = 0;

@@ -213,7 +213,12 @@ class OpenIdProvider : public Provider {
       return std::nullopt;
     };
     if (auto found = known()) return *std::move(found);
-    const std::scoped_lock fetching(fetching_);
+    const auto turn = turn_to_fetch(failure_);
+    if (!turn) {
+      const std::scoped_lock lock(mutex_);
+      if (metadata_ && now < metadata_at_ + kUsableFor) return *metadata_;
+      return std::unexpected(turn.error());
+    }
     if (auto found = known()) return *std::move(found);  // another thread has fetched it meanwhile
     const auto json = get_json(metadata_url(settings_.issuer));
     auto read = json ? read_metadata(*json, settings_.issuer, !settings_.client_secret_file.empty())
@@ -233,23 +238,47 @@ class OpenIdProvider : public Provider {
     return read;
   }
 
-  // Makes sure that the token's key is known, if the provider publishes it.
+  // Waits until no other thread fetches; not where `failure`, that of the last try, is set: of a
+  // provider that doesn't answer, one caller waits for the next try and the others are told.
+  Result<std::unique_lock<std::mutex>> turn_to_fetch(const std::optional<Error>& failure) {
+    std::unique_lock fetching(fetching_, std::try_to_lock);
+    if (fetching.owns_lock()) return fetching;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (failure) return std::unexpected(*failure);
+    }
+    fetching.lock();
+    return fetching;
+  }
+
+  // Makes sure that the token's key is known, if the provider publishes it. Anybody can send a
+  // token, so a provider that fails is not asked for each of them.
   Result<void> refresh_keys(const Metadata& metadata, const TokenHeader& header) {
-    const auto is_due = [&] {
+    const auto known = [&]() -> std::optional<Result<void>> {
       const Instant now = clock_.now();
       const std::scoped_lock lock(mutex_);
-      if (keys_at_ && now < *keys_at_ + kFreshFor && now >= *keys_at_) {
-        return keys_.find(header) == nullptr && now >= *keys_at_ + kBetweenKeySearches;
+      const bool is_fresh = keys_at_ && now < *keys_at_ + kFreshFor && now >= *keys_at_;
+      if (is_fresh && (keys_.find(header) != nullptr || now < *keys_at_ + kBetweenKeySearches)) {
+        return Result<void>();
       }
-      return true;
+      if (keys_failure_ && now < keys_failed_at_ + kBetweenFailures && now >= keys_failed_at_) {
+        return std::unexpected(*keys_failure_);
+      }
+      return std::nullopt;
     };
-    if (!is_due()) return {};
-    const std::scoped_lock fetching(fetching_);
-    if (!is_due()) return {};
-    const auto json = TRY(get_json(metadata.jwks_uri));
-    auto keys = TRY(KeySet::read(json));
+    if (auto found = known()) return *std::move(found);
+    const auto turn = TRY(turn_to_fetch(keys_failure_));
+    if (auto found = known()) return *std::move(found);
+    const auto json = get_json(metadata.jwks_uri);
+    auto keys = json ? KeySet::read(*json) : Result<KeySet>(std::unexpected(json.error()));
     const std::scoped_lock lock(mutex_);
-    keys_ = std::move(keys);
+    if (!keys) {
+      keys_failed_at_ = clock_.now();
+      keys_failure_ = keys.error();
+      return std::unexpected(keys.error());
+    }
+    keys_failure_.reset();
+    keys_ = *std::move(keys);
     keys_at_ = clock_.now();
     return {};
   }
@@ -360,6 +389,8 @@ class OpenIdProvider : public Provider {
   Instant failed_at_;
   KeySet keys_;
   std::optional<Instant> keys_at_;
+  std::optional<Error> keys_failure_;
+  Instant keys_failed_at_;
   std::map<std::string, Instant> logouts_;  // by id (jti), until when each could be sent again
 };
 

@@ -425,6 +425,25 @@ TEST_F(ProviderTest, FindsNewKeysButDoesNotAskForThemAllTheTime) {
   EXPECT_THAT(refusal(), HasSubstr("does not publish"));
 }
 
+TEST_F(ProviderTest, AsksOnlyNowAndThenForKeysThatCannotBeFetched) {
+  fake_.keys_status = 500;
+  const auto refused = [&] {
+    const auto read = provider().read_logout(fake_.sign(fake_.claims.json()));
+    return read ? "accepted" : read.error().message;
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(refused(), HasSubstr("/jwks answers 500"));
+  EXPECT_EQ(fake_.key_requests, 1) << "a failing provider is not asked by everybody";
+  clock_.advance(seconds(5));
+  EXPECT_THAT(refused(), HasSubstr("/jwks answers 500"));
+  EXPECT_EQ(fake_.key_requests, 2);
+  fake_.keys_status = 200;
+  EXPECT_THAT(refused(), HasSubstr("/jwks answers 500"));
+  clock_.advance(seconds(5));
+  EXPECT_THAT(refused(), HasSubstr("no valid id")) << "which is no logout token";
+  EXPECT_EQ(fake_.key_requests, 3);
+  EXPECT_EQ(refusal(), "signed in");
+}
+
 TEST_F(ProviderTest, AsksForUserInfoWhereTheTokenLacksIt) {
   fake_.claims.more = R"(,"email":"x@example.com")";
   const auto nobody = sign_in();
