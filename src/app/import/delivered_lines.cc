@@ -97,7 +97,9 @@ void DeliveredLines::add(const Charge& charge) {
   const auto naming = static_cast<std::size_t>(naming_of(resource));
   add_size(group.named[naming], sum);
   add_size(of_length.named[naming], sum);
-  of_length.services.add(hash_of(charge.service_name).low, sum);
+  if (!charge.service_name.empty()) {
+    of_length.services.add(hash_of(charge.service_name).low, sum);
+  }
   add_subject(print, charge, resource);
   const std::size_t subject = print.size();
   if (!charge.resource_id.empty()) {

@@ -26,8 +26,8 @@ using DaySums = std::map<std::chrono::sys_days, CellSum>;
 // Lines of a group whose charge periods are of one length.
 struct LinesOfLength {
   DaySums days;
-  // Each resource by day, each resource, each service, in small samples: there may be thousands of
-  // sub accounts.
+  // Each resource by day, each resource, each service, of lines that name one, in small samples:
+  // there may be thousands of sub accounts.
   SampledCells resource_days{128}, resources{32}, services{32};
   std::array<Int128, kResourceNamings> named = {};  // as in LineGroup
 };

@@ -225,7 +225,8 @@ bool name_all_alike(const LinesOfLength& some, const LinesOfLength& others) {
   return false;
 }
 
-// In a sample, whether two have less than half of their money in common.
+// In a sample, whether two have less than half of their money in common. Where one has nothing,
+// such as a report without the names of services, nothing tells them apart.
 bool are_mostly_other(const SampledCells& some, const SampledCells& others) {
   Overlap overlap;
   add_wholes(some, others, overlap);

@@ -243,6 +243,68 @@ TEST(DeliveryDoubles, OnlyTheSameMachinesAreDoubleByTheHourAndByTheDay) {
   }
 }
 
+// A report may lack the names of services, or give them to some lines only.
+TEST(DeliveryDoubles, AReportWithoutServicesIsAReportOfTheSameBill) {
+  for (const bool lacks_all : {true, false}) {
+    SCOPED_TRACE(fmt::format("lacks all services: {}", lacks_all));
+    std::vector<BillCells> cells;
+    for (const bool is_daily : {false, true}) {
+      for (BillRow row : rows_of_days(5)) {
+        row.is_daily = is_daily;
+        row.cents += row.day;
+        cells.push_back(focus_cells(row, {}, "Acme Cloud", "acme-1"));
+        if (is_daily && (lacks_all || row.machine > 0)) {
+          set_cell(cells.back(), "ServiceName", "");
+        }
+      }
+    }
+    DeliveredBills bills;
+    const auto twice = bills.import(cells);
+    ASSERT_FALSE(twice.has_value());
+    EXPECT_TRUE(twice.error().message.contains("in shorter and in longer charge periods"))
+        << twice.error().message;
+    EXPECT_EQ(bills.total(), 0);
+  }
+}
+
+// A later version of a bill that names its account takes the place of the earlier one in every
+// currency: what it lacks is said, and goes with a person's word alone.
+TEST(DeliveryDoubles, AnotherCurrencyDoesNotGoUnsaidWithABillWhoseAccountIsFilledIn) {
+  const Change of_no_account = [](BillCells& cells) { set_cell(cells, "BillingAccountId", ""); };
+  const Change euros = [](BillCells& cells) {
+    set_cell(cells, "BillingAccountId", "");
+    set_cell(cells, "BillingCurrency", "EUR");
+    for (const char* cost : {"BilledCost", "EffectiveCost", "ListCost", "ContractedCost"}) {
+      set_cell(cells, cost, "7.50");
+    }
+  };
+  const auto write = [](const BillRow& row, const BillLook& look) {
+    return focus_cells(row, look, "Acme Cloud", "acme-1");
+  };
+  const auto rows = rows_of_days(5);
+  std::vector<BillCells> both = cells_of(rows, write, of_no_account);
+  const std::vector<BillCells> in_euros =
+      cells_of({{0, 9, 1, 750, 0}, {1, 9, 2, 750, 0}}, write, euros);
+  both.insert(both.end(), in_euros.begin(), in_euros.end());
+  DeliveredBills bills;
+  const auto first = bills.import(both);
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  const Int128 before = bills.total();
+  const auto second = bills.import(cells_of(rows, write));
+  ASSERT_FALSE(second.has_value());
+  EXPECT_TRUE(second.error().message.contains("takes 15.00 EUR away")) << second.error().message;
+  EXPECT_EQ(bills.total(), before);
+  // With its euros it is what it was, under a name.
+  std::vector<BillCells> whole = cells_of(rows, write);
+  for (BillCells cells : in_euros) {
+    set_cell(cells, "BillingAccountId", "acme-1");
+    whole.push_back(std::move(cells));
+  }
+  const auto third = bills.import(whole);
+  ASSERT_TRUE(third.has_value()) << third.error().message;
+  EXPECT_EQ(bills.total(), before);
+}
+
 // Two copies of a file, one behind the other, in one file; and lines that happen to be alike.
 TEST(DeliveryDoubles, LinesThatStandTwiceInADelivery) {
   for (const BillWriter& writer : kBillWriters) {

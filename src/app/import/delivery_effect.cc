@@ -292,6 +292,10 @@ void add_lost_resources(const DeliveredLines& covered, const DeliveredLines& del
                         to_text(Decimal::from_ticks(lost)), currencies.begin()->text()));
 }
 
+std::string_view shown_account(std::string_view account) {
+  return account == "issuer " ? "no account" : account;
+}
+
 }  // namespace
 
 std::string part_label(const std::string& delivery, std::uint64_t part, std::uint64_t parts) {
@@ -299,8 +303,7 @@ std::string part_label(const std::string& delivery, std::uint64_t part, std::uin
 }
 
 std::string to_text(const AccountEffect& effect) {
-  std::string text = fmt::format("{}, {}: ", effect.month,
-                                 effect.account == "issuer " ? "no account" : effect.account);
+  std::string text = fmt::format("{}, {}: ", effect.month, shown_account(effect.account));
   const auto change = [](const char* name, Money before, Money after) {
     return before == after
                ? fmt::format("{} {}", exact_money(after), name)
@@ -394,20 +397,27 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
   for (const auto& [key, group] : uncovered) {
     for (const auto& [own, lines] : group.lines.groups()) there.insert_or_assign(own, lines);
   }
+  std::set<std::string> also_replaced = std::move(other_parts);
+  std::vector<const Uncovered*> others;
   for (const auto& [key, group] : uncovered) {
     if (belongs_to_export(key, there.at(key), delivered, there, earlier, question)) {
-      effect.also_replaced.insert(effect.also_replaced.end(), group.scopes.begin(),
-                                  group.scopes.end());
+      also_replaced.insert(group.scopes.begin(), group.scopes.end());
       covered.merge(group.lines);
     } else if (group.naming && is_earlier_version(group.renamed, delivered)) {
-      effect.also_replaced.insert(effect.also_replaced.end(), group.scopes.begin(),
-                                  group.scopes.end());
+      also_replaced.insert(group.scopes.begin(), group.scopes.end());
       covered.merge(group.renamed);
     } else {
-      standing.merge(group.lines);
+      others.push_back(&group);
     }
   }
-  effect.also_replaced.insert(effect.also_replaced.end(), other_parts.begin(), other_parts.end());
+  // A scope gives way as a whole, with its lines in other currencies.
+  for (const Uncovered* const group : others) {
+    const bool goes_along = std::ranges::any_of(
+        group->scopes, [&](const std::string& scope) { return also_replaced.contains(scope); });
+    const DeliveredLines& replaced = group->naming ? group->renamed : group->lines;
+    (goes_along ? covered : standing).merge(goes_along ? replaced : group->lines);
+  }
+  effect.also_replaced.assign(also_replaced.begin(), also_replaced.end());
   effect.replaces_lines = !covered.groups().empty();
 
   std::set<std::string> closed;
@@ -459,7 +469,7 @@ Result<DeliveryEffect> effect_of(Store& store, const DeliveredLines& delivered,
       effect.needs_confirm.push_back(
           fmt::format("it takes {} away from {}, {}, where {} stand",
                       exact_money(Money::from_decimal(at.taken_away, key.currency)), key.month,
-                      key.account, exact_money(at.before.billed)));
+                      shown_account(key.account), exact_money(at.before.billed)));
     }
     effect.accounts.push_back(at);
   }
