@@ -55,8 +55,23 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
 // has double ones.
 struct Attributes {
   std::map<std::string_view, std::string_view> values;
-  std::string_view twice;  // a key that is read and has two values; empty: none
+  // A key that is read and has two values, or stands inside a value too; empty: none.
+  std::string_view twice;
 };
+
+// A key that is read inside a value with blanks. It may be the record's own: PBS masks no quotes,
+// and between one in an account and one in another name everything looks like a value.
+std::string_view read_key_in(std::string_view value) {
+  while (true) {
+    const std::size_t blank = value.find(' ');
+    if (blank == std::string_view::npos) return {};
+    value.remove_prefix(blank + 1);
+    const std::size_t equals = value.find_first_of("= ");
+    if (equals == std::string_view::npos) return {};
+    const std::string_view key = value.substr(0, equals);
+    if (value[equals] == '=' && is_read(key)) return key;
+  }
+}
 
 Attributes attributes_of(std::string_view text) {
   Attributes attributes;
@@ -77,6 +92,7 @@ Attributes attributes_of(std::string_view text) {
     const std::string_view value = text.substr(0, end);
     const auto [there, is_new] = attributes.values.try_emplace(key, value);
     if (!is_new && there->second != value && is_read(key)) attributes.twice = key;
+    if (attributes.twice.empty()) attributes.twice = read_key_in(value);
     text.remove_prefix(std::min(end + (is_quoted ? 1 : 0), text.size()));
   }
 }
@@ -164,7 +180,7 @@ class Record {
     const auto found = attributes_.values.find(key);
     return found == attributes_.values.end() ? std::string_view() : found->second;
   }
-  // A key that has two values, of which nothing tells the true one.
+  // A key of whose values, or what looks like one, nothing tells the true one.
   std::string_view twice() const { return attributes_.twice; }
   // Nothing where the key is absent, or 0, PBS's "not yet".
   Read<std::optional<Instant>> time(std::string_view key) const {

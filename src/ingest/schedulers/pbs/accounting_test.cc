@@ -141,8 +141,17 @@ TEST(PbsAccounting, AValueThatAUserChoseDoesNotStandForAnother) {
   EXPECT_EQ(reason("account=\"x\" end=1770865201 y=\"\""), "end");
   EXPECT_EQ(reason("account=\"x\" start=0 y=\"\""), "start");
   EXPECT_EQ(reason("account=\"x\" exec_vnode=(n1:ncpus=1) y=\"\""), "exec_vnode");
-  EXPECT_EQ(reason("Resource_List.site='a \"b\" end=5'"), "read");
-  EXPECT_EQ(reason("account=\"x end=5\""), "read");
+  // What looks like one in a value may be the true one, between two quotes that a user chose.
+  EXPECT_EQ(reason("account=\"x end=5\""), "end");
+  EXPECT_EQ(reason("Resource_List.site='a \"b\" end=5'"), "end");
+  EXPECT_EQ(reason("account=\"x backend=5 end\" Resource_List.site='a \"b\" c'"), "read");
+  const auto hidden =
+      read_log(record("account=\"x\" foo=\" ctime=1 start=1770865200 exec_vnode=(n1:ngpus=8) "
+                      "Resource_List.site='a\"' end=1770868800"));
+  EXPECT_EQ(hidden.counts.never_started, 0u);
+  ASSERT_EQ(hidden.rejected.size(), 1u);
+  EXPECT_EQ(hidden.rejected[0].column, "ctime");
+  EXPECT_EQ(reason("project=\"x\" foo=\" jobname=j queue=q group=\"a\""), "jobname");
 }
 
 TEST(PbsAccounting, BadRecordsAreSetAsideAndGoodOnesAreRead) {
