@@ -26,16 +26,19 @@ bool is_of_a_time_zone(minutes ahead) {
          std::ranges::find(kNotOfWholeHours, ahead.count()) != kNotOfWholeHours.end();
 }
 
-// "…+01:00" and "…+0100" → an hour; nothing where UTC is written, or no time zone.
+// "…+01:00" and "…+0100" → an hour, "…-05:00" → five hours less than none; nothing where UTC is
+// written, or no time zone.
 std::optional<minutes> stated_ahead(std::string_view text) {
-  const std::size_t sign = text.rfind('+');
-  if (sign == std::string_view::npos) return std::nullopt;
+  constexpr std::size_t kDateBytes = 10;  // "2026-02-28", whose signs state no time zone
+  const std::size_t sign = text.find_last_of("+-");
+  if (sign == std::string_view::npos || sign <= kDateBytes) return std::nullopt;
   int digits = 0;
   for (const char c : text.substr(sign + 1)) {
     if (ascii::is_digit(c)) digits = digits * 10 + (c - '0');
   }
   if (digits == 0) return std::nullopt;
-  return minutes(digits / 100 * 60 + digits % 100);
+  const minutes size(digits / 100 * 60 + digits % 100);
+  return text[sign] == '-' ? -size : size;
 }
 
 // A month (UTC), and how long before it a local midnight is.
@@ -50,6 +53,14 @@ std::optional<NextMonth> month_from(const PeriodEnd& end) {
   if (next - end.at != ahead || !is_of_a_time_zone(ahead)) return std::nullopt;
   if (stated_ahead(end.text).value_or(ahead) != ahead) return std::nullopt;
   return NextMonth{next, ahead};
+}
+
+// Where a period ends whose time zone is ahead of UTC as it begins: it may be on UTC by then, as in
+// Britain, Ireland and Portugal at the end of October.
+std::optional<NextMonth> month_after(const PeriodEnd& end) {
+  if (utc_month(end.at).begin() != end.at) return month_from(end);
+  if (stated_ahead(end.text)) return std::nullopt;
+  return NextMonth{end.at, minutes(0)};
 }
 
 // "1 h", "5 h 45 min".
@@ -73,12 +84,13 @@ bool is_soon_before_a_month(Instant at) { return utc_month(at).end() - at <= kAh
 
 Result<std::optional<Interval>> LocalMonths::months_of(const PeriodEnd& begin,
                                                        const PeriodEnd& end) {
-  const auto first = month_from(begin), after = month_from(end);
+  const auto first = month_from(begin), after = month_after(end);
   if (!first || !after) return std::nullopt;
   const auto months = Interval::of(first->begin, after->begin);
   const Ahead of_period{std::min(first->ahead, after->ahead), std::max(first->ahead, after->ahead)};
   if (!months || of_period.most - of_period.least > kClockChangeMax) return std::nullopt;
-  if (stated_ahead(begin.text) && stated_ahead(end.text)) return months;
+  const bool is_end_stated = after->ahead == minutes(0) || stated_ahead(end.text);
+  if (stated_ahead(begin.text) && is_end_stated) return months;
   const Ahead all = ahead_ ? Ahead{std::min(ahead_->least, of_period.least),
                                    std::max(ahead_->most, of_period.most)}
                            : of_period;
