@@ -25,6 +25,7 @@
 #include "core/crypto/signature.h"
 #include "core/duckdb/database.h"
 #include "core/duckdb/rows.h"
+#include "core/files/disk.h"
 #include "core/files/file.h"
 #include "core/try.h"
 #include "server/access/accounts.h"
@@ -302,7 +303,8 @@ std::string plain_name(const BackupFile& file) {
 Result<void> check_signature(const std::string& folder, std::string_view manifest,
                              const std::string& public_key_file) {
   const std::string path = (fs::path(folder) / kSignatureFile).string();
-  const auto signature = read_file(path, kKeyFileBytesMax);
+  // As the bytes lie there: a signature may begin as compressed files do.
+  const auto signature = read_raw_file(path, kKeyFileBytesMax);
   if (!signature) return std::unexpected(signature.error().during("the backup is not signed"));
   const auto key = TRY(read_file(public_key_file, kKeyFileBytesMax));
   const auto is_right = is_signed(manifest, *signature, key);
@@ -395,13 +397,19 @@ Result<Manifest> make_backup(const std::string& folder, Context& context, const 
 
 Result<Manifest> check_backup(const std::string& folder, const BackupReader& reader) {
   const std::string path = (fs::path(folder) / kManifestFile).string();
-  const auto text = read_file(path, kManifestBytesMax);
+  const auto text = read_raw_file(path, kManifestBytesMax);
   if (!text) return std::unexpected(text.error().during("this is not a complete backup"));
   if (!reader.signed_by_file.empty()) TRY(check_signature(folder, *text, reader.signed_by_file));
   const auto identities = TRY(read_identities(reader));
   auto manifest = read_manifest(*text);
   if (!manifest) return std::unexpected(manifest.error().during(path));
   for (const BackupFile& file : manifest->files) {
+    if (!identities.empty() && !is_encrypted(file)) {
+      return fail(ErrorCode::kBadFile,
+                  fmt::format("{} of the backup {} is not encrypted, so anybody may have put it "
+                              "there; without --identity a backup in the clear is read",
+                              file.name, folder));
+    }
     const std::string copy = (fs::path(folder) / file.name).string();
     const auto facts = TRY(describe_file(copy, file.name));
     if (facts.bytes != file.bytes || facts.sha256 != file.sha256) {
@@ -449,6 +457,13 @@ Result<Manifest> restore_backup(const std::string& folder, bool force, Context& 
   auto manifest = check_backup(folder, reader);
   if (!manifest) return manifest;
   const auto identities = TRY(read_identities(reader));
+  std::error_code error;
+  if (reader.signed_by_file.empty() && fs::exists(fs::path(folder) / kSignatureFile, error)) {
+    context.console.warn(
+        fmt::format("the backup {} is signed, and nobody has checked by whom; "
+                    "name the public key with --signed-by",
+                    folder));
+  }
   for (const BackupFile& file : manifest->files) {
     if (restore_path(plain_name(file), config).empty()) {
       return fail(ErrorCode::kUnsupported,
@@ -474,7 +489,6 @@ Result<Manifest> restore_backup(const std::string& folder, bool force, Context& 
   const auto no_serve = TRY(NoServe::take(config));
   // First copies everything next to the existing files, which takes long; then renames.
   const std::string part = ".restoring.part";
-  std::error_code error;
   for (const BackupFile& file : manifest->files) {
     const std::string target = restore_path(plain_name(file), config);
     const std::string copy = (fs::path(folder) / file.name).string();

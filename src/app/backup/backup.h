@@ -35,7 +35,8 @@ struct BackupKeys {
   std::string signing_key_file = {};         // Ed25519, PEM; "": not signed
 };
 struct BackupReader {
-  std::string identity_file = {};   // of age; "": nothing can be decrypted
+  // Of age; "": nothing can be decrypted. With one, files in the clear are refused.
+  std::string identity_file = {};
   std::string signed_by_file = {};  // the public key that must have signed it; "": anybody
 };
 

@@ -16,6 +16,7 @@
 #include "app/backup/backup_manifest.h"
 #include "app/context/paths.h"
 #include "core/check.h"
+#include "core/crypto/signature.h"
 #include "ledger/store/duckdb/duckdb_store.h"
 #include "server/access/accounts.h"
 #include "server/audit_log/audit_log.h"
@@ -199,6 +200,42 @@ TEST_F(BackupTest, EncryptsForItsRecipientsAndSigns) {
   EXPECT_FALSE(make_backup(here("new"), context_,
                            {.recipients = {}, .signing_key_file = here("public.pem")}));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "new"));
+}
+
+TEST_F(BackupTest, ReadsASignatureThatBeginsAsGzipDoes) {
+  std::filesystem::create_directories(backup());
+  const std::string manifest =
+      write_manifest({.at = "2026-03-01T00:00:00Z", .program_version = "240010", .files = {}});
+  const auto signature = sign(manifest, kSigningKey);
+  ASSERT_TRUE(signature);
+  ASSERT_TRUE(signature->starts_with("\x1f\x8b"));
+  put(backup() + "/manifest.json", manifest);
+  put(backup() + "/manifest.sig", *signature);
+  put(folder_ / "public.pem", kPublicKey);
+  const auto checked =
+      check_backup(backup(), {.identity_file = {}, .signed_by_file = folder_ / "public.pem"});
+  EXPECT_TRUE(checked) << checked.error().message;
+}
+
+TEST_F(BackupTest, WithAnIdentityTakesNothingInTheClearAndSaysWhatWasNotChecked) {
+  put(folder_ / "identity", kIdentity);
+  put(folder_ / "sign.pem", kSigningKey);
+  put(folder_ / "public.pem", kPublicKey);
+  ASSERT_TRUE(make_backup(backup(), context_,
+                          {.recipients = {}, .signing_key_file = folder_ / "sign.pem"}));
+  const BackupReader reader{.identity_file = folder_ / "identity", .signed_by_file = {}};
+  for (const auto& read :
+       {check_backup(backup(), reader), restore_backup(backup(), true, context_, reader)}) {
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().message, HasSubstr("is not encrypted"));
+  }
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(restore_backup(backup(), true, context_));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("--signed-by"));
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(restore_backup(backup(), true, context_,
+                             {.identity_file = {}, .signed_by_file = folder_ / "public.pem"}));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("--signed-by")));
 }
 
 TEST_F(BackupTest, GoesToAPlaceWhereNothingIs) {
