@@ -131,7 +131,9 @@ Result<FileParser> open_slurm_events(const InputFormat&, const ParserInput& inpu
         "skipped",
         "events are of the cluster, or of nodes that were not out of use for a second, and "
         "were skipped");
-    TRY(input.sink.outages(slurm::outages_of(events, input.cluster.name)));
+    TRY(slurm::give_outages(events, input.cluster.name, [&](std::span<const Outage> some) {
+      return input.sink.outages(some);
+    }));
     return input.sink.rejected(events.rejected);
   });
 }

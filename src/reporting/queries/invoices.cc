@@ -397,7 +397,8 @@ std::string counted(std::size_t number, const char* what) {
 struct Revenues {
   std::map<std::pair<std::string, Currency>, Money> net;  // by customer
   std::size_t issued = 0;                                 // documents that it is of; 0: drafts
-  std::size_t corrections = 0;                            // drafts beside issued documents
+  // Drafts beside issued documents: of customers that have one, and that have none.
+  std::size_t corrections = 0, missing = 0;
 };
 
 // What customers are charged, in the cents of their invoices. Without rates they are charged what
@@ -412,13 +413,15 @@ Result<Revenues> net_by_customer(Store& store, const Config& config,
   });
   const auto prepared = TRY(prepare_invoices(statement, issued, to_settings(config.invoice), {}));
   const std::vector<Invoice>& charged = issued.empty() ? prepared.invoices : issued;
-  Revenues revenues{.net = {},
-                    .issued = issued.size(),
-                    .corrections = issued.empty() ? 0 : prepared.invoices.size()};
+  Revenues revenues{.net = {}, .issued = issued.size()};
+  for (const Invoice& one : prepared.invoices) {
+    if (issued.empty() || one.net.shown.is_zero()) continue;
+    ++(one.refers_to.empty() ? revenues.missing : revenues.corrections);
+  }
   for (const Invoice& one : charged) {
     const Money zero = Money::zero(one.currency);
     revenues.net.try_emplace({one.customer, one.currency}, zero).first->second +=
-        config.invoice.rates.empty() ? one.net.exact : one.net.shown;
+        one.has_rates || !config.invoice.rates.empty() ? one.net.shown : one.net.exact;
   }
   return revenues;
 }
@@ -432,8 +435,8 @@ Result<MonthProfits> month_profits(Store& store, const Config& config, const std
                                    const std::string& by) {
   const InvoiceRequest request{.month = month, .by = by};
   TRY(check_invoice_request(request, config));
-  auto dimensions = TRY(invoice_dimensions(request, config));
-  dimensions.resize(1);
+  // With the details, by which rates are applied to each row.
+  const auto dimensions = TRY(invoice_dimensions(request, config));
   const InternalRates rates = internal_rates(config.invoice);
   const auto statement = TRY(statement_of(store, config, month, dimensions, rates));
   MonthProfits profits{.clients = {}, .revenues = TRY(net_by_customer(store, config, statement))};
@@ -500,13 +503,19 @@ Result<std::vector<Table>> query_profitability(Store& store, const Config& confi
   for (auto& [currency, table] : tables) {
     const auto& [revenue, cost] = sums.at(currency);
     table.total = margin_row("total", revenue, cost);
-    if (!has_rates) {
+    if (!has_rates && revenues.issued == 0) {
       table.notes.emplace_back("invoice.rates has no rates: every client is charged its cost");
     }
     table.notes.push_back(fmt::format(
         "revenue is the net of the month's {}, before tax; the cost adds up to the bill",
         revenues.issued == 0 ? "drafts at today's rates"
                              : counted(revenues.issued, "issued document")));
+    if (revenues.missing > 0) {
+      table.notes.push_back(fmt::format("{} of this month not issued yet, and not in the revenue",
+                                        revenues.missing == 1
+                                            ? "1 invoice is"
+                                            : fmt::format("{} invoices are", revenues.missing)));
+    }
     if (revenues.corrections > 0) {
       table.notes.push_back(
           fmt::format("{} would be corrected by today's rates and costs: issue the month again",

@@ -10,6 +10,7 @@
 
 #include "core/card_share.h"
 #include "core/try.h"
+#include "ledger/activity_scan.h"
 #include "reporting/number_format.h"
 #include "reporting/queries/holding_dimensions.h"
 #include "reporting/queries/holding_selection.h"
@@ -174,22 +175,16 @@ Result<UsageOptions> usage_options(const UsageQuery& params, const Policy& polic
   return options;
 }
 
-// Whether a sample may say anything of the range. Reading a day costs some queries even where there
-// is none.
+// Whether a sample may say anything of the range; yes where the store can't tell at once. Reading a
+// day costs some queries even where there is none.
 Result<bool> has_telemetry(Store& store, const ClusterId& cluster, const UsageRules& rules,
                            const Interval& range) {
   const std::chrono::milliseconds shift(rules.shift_ms);
   const std::chrono::milliseconds reach = std::max<std::chrono::milliseconds>(
       {std::chrono::milliseconds(rules.hold_ms()), std::chrono::milliseconds(kUsageSpanMaxMs),
        kCounterReach});
-  bool found = false;
-  TRY(store.scan_usage(cluster,
-                       Interval(range.begin() - reach - shift, range.end() + reach - shift),
-                       UsageDetail::kAll, [&](std::span<const Usage> some) {
-                         found = found || !some.empty();
-                         return !found;
-                       }));
-  return found;
+  return has_usage_after(store, cluster,
+                         Interval(range.begin() - reach - shift, range.end() + reach - shift), 0);
 }
 
 Result<void> add_days(Store& store, const ClusterId& cluster, const Policy& policy,

@@ -118,6 +118,12 @@ void write_documents(JsonWriter& out, std::string_view name, const std::vector<I
   out.end_list();
 }
 
+void write_notes(JsonWriter& out, const std::vector<std::string>& notes) {
+  out.key("notes").begin_list();
+  for (const std::string& note : notes) out.value(note);
+  out.end_list();
+}
+
 std::string invoice_numbers(const std::vector<Invoice>& issued) {
   JsonWriter out;
   out.begin_object().key("invoices").begin_list();
@@ -202,6 +208,7 @@ server::Response preview_invoices(const Services& services, const server::Reques
   write_documents(out, "issued", month->issued);
   write_documents(out, "drafts", month->prepared);
   write_documents(out, "not_charged", month->not_charged);
+  write_notes(out, month->notes);
   out.end_object();
   return json(out);
 }
@@ -243,7 +250,9 @@ server::Response issue_invoices(const Services& services, const server::Request&
         .field("digest", pennyweight::to_text(hash_of(render_invoice(one, "json"))))
         .end_object();
   }
-  out.end_list().end_object();
+  out.end_list();
+  write_notes(out, month->notes);
+  out.end_object();
   return json(out, 201);
 }
 

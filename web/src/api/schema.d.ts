@@ -2218,6 +2218,8 @@ export interface components {
             /** @description The reconciliation with the provider's bill of the month. In the view books only. */
             reconciliation?: Record<string, never>;
         };
+        /** @description What whoever issues them should know, such as a tax that differs from that of issued documents. */
+        InvoiceNotes: string[];
         IssuedInvoice: {
             /** @example INV-2026-03-0001 */
             number: string;
@@ -4878,6 +4880,7 @@ export interface operations {
                         month: components["schemas"]["Month"];
                         issued_before: number;
                         data: components["schemas"]["IssuedInvoice"][];
+                        notes: components["schemas"]["InvoiceNotes"];
                     };
                 };
             };
@@ -4932,6 +4935,7 @@ export interface operations {
                         issued: components["schemas"]["InvoiceDocument"][];
                         drafts: components["schemas"]["InvoiceDocument"][];
                         not_charged: components["schemas"]["InvoiceDocument"][];
+                        notes: components["schemas"]["InvoiceNotes"];
                     };
                 };
             };

@@ -147,8 +147,9 @@ void ClusterState::note_kills(const Pod& pod, PodEntry& entry, Instant at) {
   if (record.request.extended.empty() && record.claims.empty()) return;
   std::optional<Instant> last = entry.killed;
   for (const KilledContainer& one : pod.killed) {
+    // Without a time it is the same kill at every update.
     const Instant killed = one.at.value_or(at);
-    if (entry.killed && killed <= *entry.killed) continue;
+    if (entry.killed && (!one.at || killed <= *entry.killed)) continue;
     last = last ? std::max(*last, killed) : killed;
     if (kills_.size() >= kKillsKept) continue;
     kills_.push_back({.workload = WorkloadId(fmt::format("{}/{}", record.name_space, record.name)),

@@ -175,10 +175,11 @@ Result<NodeEvents> parse_node_events(std::string_view text, const NodeEventOptio
   }
   NodeEvents found;
   std::optional<std::string> cluster;
+  std::size_t rows = 0;
   for (std::uint64_t number = 2; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
     if (line.empty() || line == first) continue;
-    if (found.events.size() >= kNodeEventsMax) {
+    if (++rows > kNodeEventsMax) {
       return fail(ErrorCode::kLimit,
                   fmt::format("there are more than {} events; export them year by year, with "
                               "Start= and End=",
@@ -226,14 +227,27 @@ Result<NodeEvents> parse_node_events(std::string_view text, const NodeEventOptio
   return found;
 }
 
-std::vector<Outage> outages_of(const NodeEvents& events, const ClusterId& cluster) {
+Result<void> give_outages(const NodeEvents& events, const ClusterId& cluster,
+                          const OutageSink& sink) {
   std::vector<Outage> outages;
+  std::size_t given = 0;
   for (const NodeEvent& event : events.events) {
     const std::size_t before = outages.size();
     append_outage_pieces(cluster, event.node, event.reason, event.during, event.has_ended, outages);
     for (std::size_t i = before; i < outages.size(); ++i) outages[i].source = event.source;
+    if (given + outages.size() > kOutagePiecesMax) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("the outages up to line {} have more than {} quarters of an hour; "
+                              "export less at a time, with Start= and End=",
+                              event.source.line, kOutagePiecesMax));
+    }
+    if (outages.size() < limits::kBatchRows) continue;
+    TRY(sink(outages));
+    given += outages.size();
+    outages.clear();
   }
-  return outages;
+  if (outages.empty()) return {};
+  return sink(outages);
 }
 
 }  // namespace pennyweight::slurm

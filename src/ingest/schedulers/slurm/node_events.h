@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@
 
 namespace pennyweight::slurm {
 
-inline constexpr std::size_t kNodeEventsMax = 1'000'000;  // of one file
+inline constexpr std::size_t kNodeEventsMax = 1'000'000;  // rows of one file
 // An event that lasts longer is set aside: nobody pays for a node that is down for years.
 inline constexpr std::chrono::hours kNodeEventMax{24 * 400};
 
@@ -58,7 +59,11 @@ Result<NodeEvents> parse_node_events(std::string_view text, const NodeEventOptio
 // Whether a file that begins so is one.
 bool is_node_events(std::string_view beginning);
 
-// In pieces, as a reading of scontrol gives them (outage_pieces.h).
-std::vector<Outage> outages_of(const NodeEvents& events, const ClusterId& cluster);
+inline constexpr std::size_t kOutagePiecesMax = 10'000'000;  // of one file
+using OutageSink = std::function<Result<void>(std::span<const Outage>)>;
+// In pieces, as a reading of scontrol gives them (outage_pieces.h), some at a time. kLimit: there
+// are too many.
+Result<void> give_outages(const NodeEvents& events, const ClusterId& cluster,
+                          const OutageSink& sink);
 
 }  // namespace pennyweight::slurm

@@ -1,5 +1,6 @@
 // Any bytes as events of nodes: times with names, or a reason.
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/check.h"
@@ -23,8 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     CHECK(row.line > 1 && !row.reason.empty(), "a refusal says where and why");
   }
   if (found->events.size() > 100) return 0;
-  for (const Outage& piece : slurm::outages_of(*found, ClusterId("c"))) {
-    CHECK(piece.during.begin() < piece.during.end(), "a piece lasts");
-  }
+  const auto given =
+      slurm::give_outages(*found, ClusterId("c"), [](std::span<const Outage> some) -> Result<void> {
+        for (const Outage& piece : some) {
+          CHECK(piece.during.begin() < piece.during.end(), "a piece lasts");
+        }
+        return {};
+      });
+  CHECK(given.has_value(), "a hundred events are within the limit");
   return 0;
 }

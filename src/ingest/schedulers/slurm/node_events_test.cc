@@ -85,16 +85,40 @@ TEST(NodeEvents, OutagesInPiecesAsAReadingOfScontrolGivesThem) {
       {.cluster = ClusterId("c"), .file = "events", .now = kNow + std::chrono::minutes(1)});
   ASSERT_TRUE(found);
   std::string shown;
-  for (const Outage& outage : outages_of(*found, ClusterId("c"))) {
-    shown += fmt::format("{}:{} {} {}\n", outage.source.line, outage.node.text(),
-                         to_text(outage.during), outage.reason);
-  }
+  const auto given =
+      give_outages(*found, ClusterId("c"), [&](std::span<const Outage> some) -> Result<void> {
+        for (const Outage& outage : some) {
+          shown += fmt::format("{}:{} {} {}\n", outage.source.line, outage.node.text(),
+                               to_text(outage.during), outage.reason);
+        }
+        return {};
+      });
+  EXPECT_TRUE(given);
   EXPECT_EQ(shown,
             "2:n1 2026-11-27T10:03:35Z/2026-11-27T10:15:00Z fan\n"
             "2:n1 2026-11-27T10:15:00Z/2026-11-27T10:30:00Z fan\n"
             "2:n1 2026-11-27T10:30:00Z/2026-11-27T10:31:00Z fan\n"
             "3:n2 2026-11-27T11:40:00Z/2026-11-27T11:45:00Z fan\n"
             "3:n2 2026-11-27T11:45:00Z/2026-11-27T12:00:00Z fan\n");
+}
+
+TEST(NodeEvents, MoreQuartersThanTheLimitAreRefused) {
+  std::string rows;
+  for (int i = 0; i < 300; ++i) {
+    rows += fmt::format("lab|n{}|2025-12-01T00:00:00|2026-11-27T00:00:00|DOWN|x|\n", i);
+  }
+  const auto found = parse_node_events(std::string(kHeader) + rows,
+                                       {.cluster = ClusterId("c"), .file = "events", .now = kNow});
+  ASSERT_TRUE(found);
+  std::size_t most = 0;
+  const auto given =
+      give_outages(*found, ClusterId("c"), [&](std::span<const Outage> some) -> Result<void> {
+        most = std::max(most, some.size());
+        return {};
+      });
+  ASSERT_FALSE(given);
+  EXPECT_EQ(given.error().code, ErrorCode::kLimit);
+  EXPECT_LT(most, 100'000U) << "they are not all in memory at once";
 }
 
 }  // namespace

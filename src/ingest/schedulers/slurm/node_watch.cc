@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <span>
 #include <utility>
@@ -29,14 +30,19 @@ void advance(const Node& node, Instant end, bool is_back, WatchedNode& watched, 
   watched.out_reason.clear();
 }
 
+constexpr std::chrono::hours kEndIsLate{1};
+
 // What slurmdbd recorded of the time since the node was last seen. `earliest`: from when on nothing
 // is known of it.
-void add_events(const Node& node, std::span<const NodeEvent> events, Instant now, Instant& earliest,
-                WatchedNode& watched, NodeChanges& news) {
+void add_events(const Node& node, bool is_out, std::span<const NodeEvent> events, Instant now,
+                Instant& earliest, WatchedNode& watched, NodeChanges& news) {
   for (const NodeEvent& event : events) {
     const Instant end = std::min(event.during.end(), now);
     const Instant known_to = watched.out_since ? *watched.out_since : earliest;
     if (end <= known_to) continue;
+    // slurmdbd may have missed the end of an event; of a late one, an end comes soon.
+    const bool is_orphan = !event.has_ended && !is_out && event.during.begin() < now - kEndIsLate;
+    if (is_orphan && !watched.out_since) continue;
     if (!watched.out_since) {
       watched.out_since = std::max(event.during.begin(), earliest);
       watched.out_reason = event.reason;
@@ -49,7 +55,7 @@ void add_events(const Node& node, std::span<const NodeEvent> events, Instant now
 
 void add_outages(const Node& node, const NodeState& state, Instant now, Instant earliest,
                  std::span<const NodeEvent> events, WatchedNode& watched, NodeChanges& news) {
-  add_events(node, events, now, earliest, watched, news);
+  add_events(node, state.is_out, events, now, earliest, watched, news);
   if (!watched.out_since) {
     if (!state.is_out) return;
     const Instant given = state.reason_since.value_or(now);
