@@ -56,10 +56,9 @@ Result<void> ApprovalBook::read() {
 }
 
 Result<void> ApprovalBook::append(const std::string& line) {
-  if (text_.size() + line.size() > kApprovalBookBytesMax) {
-    return fail(ErrorCode::kLimit, path_ + " is full");
-  }
-  TRY(replace_file(path_, with_records(text_, line)));
+  const std::string text = with_records(text_, line);
+  if (text.size() > kApprovalBookBytesMax) return fail(ErrorCode::kLimit, path_ + " is full");
+  TRY(replace_file(path_, text));
   return read();
 }
 
