@@ -6,7 +6,6 @@
 #include <iterator>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "app/alerting/rule_settings.h"
 #include "core/try.h"
@@ -284,20 +283,26 @@ void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBoo
   }
 }
 
-std::string AlertFinder::owner_of_running(const ClusterId& cluster,
-                                          const WorkloadId& workload) const {
-  if (!view_) return {};
+// Those that run, or ran in the view: the first row of a workload counts.
+AlertFinder::OwnersOfRunning AlertFinder::owners_of_running() const {
+  OwnersOfRunning owners;
+  if (!view_) return owners;
   for (const LiveRow& row : live_rows(*view_)) {
-    if (row.is_unallocated || row.cluster != cluster || row.share().workload != workload) continue;
-    return std::string(row.share().dimensions.find("team").value_or(""));
+    if (row.is_unallocated) continue;
+    owners.try_emplace({row.cluster, row.share().workload},
+                       row.share().dimensions.find("team").value_or(""));
   }
-  return {};
+  return owners;
 }
 
 void AlertFinder::find_in_pods(Instant now, const AlertBook& book, AlertFindings& found) {
   const AlertThresholds& thresholds = config_.alerts.thresholds;
-  const OwnerLookup owner = [this](const ClusterId& cluster, const WorkloadId& workload) {
-    return owner_of_running(cluster, workload);
+  // Read once in a look, where somebody asks.
+  std::optional<OwnersOfRunning> owners;
+  const OwnerLookup owner = [&](const ClusterId& cluster, const WorkloadId& workload) {
+    if (!owners) owners = owners_of_running();
+    const auto found_owner = owners->find({cluster, workload});
+    return found_owner == owners->end() ? std::string() : found_owner->second;
   };
   if (sources_.oom_kills) {
     const OomKills kills = sources_.oom_kills();

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/alerting/conditions.h"
@@ -100,7 +101,8 @@ class AlertFinder {
   void look_at_purchases(Date today, Instant now);
   Result<void> read_telemetry(Instant now);
   void find_in_pods(Instant now, const AlertBook& book, AlertFindings& found);
-  std::string owner_of_running(const ClusterId& cluster, const WorkloadId& workload) const;
+  using OwnersOfRunning = std::map<std::pair<ClusterId, WorkloadId>, std::string>;
+  OwnersOfRunning owners_of_running() const;
   void add_enabled(const std::vector<AlertCondition>& more, AlertFindings& found) const;
 
   const Config& config_;

@@ -27,9 +27,11 @@ using std::chrono::minutes;
 std::shared_ptr<const LiveView> view_at(Instant now, bool is_idle) {
   const Interval window(now - minutes(5), now);
   const GpuTime time = GpuTime::of(UInt128{CardShare::kUnitsPerCard} * window.length_ms());
+  Labels dimensions;
+  EXPECT_TRUE(dimensions.set("team", "nlp"));
   LiveShare share{.workload = WorkloadId("ml/a"),
                   .labels = {},
-                  .dimensions = {},
+                  .dimensions = dimensions,
                   .nodes = {NodeId("n1")},
                   .gpus = {},
                   .device = "gpu",
@@ -87,7 +89,8 @@ class AlertFinderTest : public testing::Test {
            ++purchases_read_;
            if (purchases_fail_) return fail(ErrorCode::kIo, "the ledger is in use");
            return std::vector<CommitmentUse>();
-         }},
+         },
+         .oom_kills = [this] { return kills_; }},
         log_);
   }
   std::vector<std::string> rules(AlertFinder& finder, const AlertBook& book = {}) {
@@ -105,6 +108,7 @@ class AlertFinderTest : public testing::Test {
   SimulatedClock clock_{now_};
   Log log_{clock_};
   bool is_idle_ = false;
+  OomKills kills_;
   std::uint64_t version_ = 1;
   std::vector<Instant> checkpoints_;
   int reads_ = 0;
@@ -120,6 +124,21 @@ TEST_F(AlertFinderTest, WhatIsUsedIsToldWithoutAPrice) {
   EXPECT_THAT(rules(finder), testing::ElementsAre("low_utilisation"));
   is_idle_ = true;
   EXPECT_THAT(rules(finder), testing::ElementsAre("gpu_idle"));
+}
+
+TEST_F(AlertFinderTest, WhatWasKilledIsToldToTheOwnerOfWhatRuns) {
+  for (const char* workload : {"ml/a", "ml/gone"}) {
+    kills_.kills.push_back({ClusterId("lab"), WorkloadId(workload), "main", now_});
+  }
+  AlertFinder finder = this->finder();
+  AlertFindings found = finder.find(*parse_date("2026-03-04"), now_, {});
+  found.conditions.clear();
+  finder.find_in_telemetry(now_, AlertFinder::Telemetry::kArrived, {}, found);
+  ASSERT_EQ(found.conditions.size(), 2u);
+  EXPECT_EQ(found.conditions[0].subject, "lab/ml/a");
+  EXPECT_EQ(found.conditions[0].owner, "nlp");
+  EXPECT_EQ(found.conditions[1].subject, "lab/ml/gone");
+  EXPECT_EQ(found.conditions[1].owner, "");
 }
 
 // The last five minutes are known to be idle, so that a rule about five minutes waits no longer.

@@ -117,7 +117,10 @@ void add_use(const LiveRow& row, const Ratio& busy, const AlertConfig& config,
 }
 
 // Whether the month has a week of a commitment: of one that is bought in mid-month it begins then.
-bool is_week_billed(const CommitmentUse& use) { return use.until - use.from >= kWeek; }
+// A fee of the whole month, which is billed on its first day, is no bill of the days to come.
+bool is_week_billed(const CommitmentUse& use, Date today) {
+  return std::min(use.until, Instant(today)) - use.from >= kWeek;
+}
 
 // How much of the costs of some days has an owner.
 struct OwnedShare {
@@ -365,7 +368,7 @@ std::vector<AlertCondition> commitment_conditions(std::span<const CommitmentUse>
       const auto [place, is_new] = ends.try_emplace(use.id, *use.ends);
       if (!is_new) place->second = std::max(place->second, *use.ends);
     }
-    if ((use.used + use.unused).ticks() <= 0 || !is_week_billed(use)) continue;
+    if ((use.used + use.unused).ticks() <= 0 || !is_week_billed(use, today)) continue;
     const CommitmentUse*& known = newest[{use.id, use.used.currency()}];
     if (known == nullptr || use.month > known->month) known = &use;
   }

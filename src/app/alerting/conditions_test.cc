@@ -122,11 +122,15 @@ TEST(Conditions, CommitmentsThatAreNotUsedOrEndSoon) {
   const CommitmentUse full = use_of("2026-02", 90, 10, "2026-03-01T00:00:00Z");
   EXPECT_THAT(rules({full}, today, config), testing::IsEmpty());
   // One that was bought in mid-month has no week yet, although the month has.
-  CommitmentUse bought = use_of("2026-03", 1, 99, "2026-03-21T00:00:00Z");
-  bought.from = *parse_instant("2026-03-18T00:00:00Z");
+  CommitmentUse bought = use_of("2026-03", 1, 99, "2026-03-16T00:00:00Z");
+  bought.from = *parse_instant("2026-03-13T00:00:00Z");
   EXPECT_THAT(rules({bought}, today, config), testing::IsEmpty());
-  bought.until = *parse_instant("2026-03-25T00:00:00Z");
+  bought.until = *parse_instant("2026-03-20T00:00:00Z");
   EXPECT_THAT(rules({bought}, today, config), testing::SizeIs(1));
+  // The fee of a month goes on until its end, from its first day on.
+  const CommitmentUse fee = use_of("2026-03", 0, 100, "2026-04-01T00:00:00Z");
+  EXPECT_THAT(rules({fee}, *parse_date("2026-03-07"), config), testing::IsEmpty());
+  EXPECT_THAT(rules({fee}, *parse_date("2026-03-08"), config), testing::SizeIs(1));
   // A week of March counts in the place of February.
   const std::string fell =
       "commitment_underused 89.9 % of commitment sp-1 was used in 2026-03: 101.00 USD of 1,000.00 "

@@ -1,6 +1,7 @@
 #include "insight/queries/capacity_query.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -209,6 +210,10 @@ Result<CapacityResult> query_capacity(Store& store, const CapacityQuery& query) 
     if (node.from > query.now || (node.to && *node.to <= query.now)) continue;
     ++one.nodes;
     one.gpus += node.gpu_count;
+  }
+  if (models.empty() && !query.clusters.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("the ledger has no node with GPUs of cluster {}",
+                                                  fmt::join(query.clusters, ", ")));
   }
   if (models.empty()) {
     return fail(ErrorCode::kNotFound,

@@ -67,12 +67,14 @@ struct Yard {
     EXPECT_TRUE(session->append_charges(charges));
     EXPECT_TRUE(session->append_holdings(holdings));
     EXPECT_TRUE(session->commit());
-    return query_capacity(*store, {.now = at(now), .zone = TimeZone::utc(), .ends = ends});
+    return query_capacity(
+        *store, {.now = at(now), .zone = TimeZone::utc(), .ends = ends, .clusters = clusters});
   }
   std::vector<Node> nodes;
   std::vector<Holding> holdings;
   std::vector<Charge> charges;
   std::vector<ReservationEnd> ends;
+  std::vector<std::string> clusters;
 };
 
 TEST(CapacityQuery, ThePeakOfADayIsTheMostAtOneTime) {
@@ -177,7 +179,9 @@ TEST(CapacityQuery, WhatHasEndedTakesNoNodeThatIsThere) {
   Yard of;
   of.node("a");
   of.covered("a", "old", "", at("2026-07-05T00:00:00Z"), 24);
-  of.covered("a", "new", "", at("2026-07-06T00:00:00Z"), 240);
+  for (int day = 0; day < 10; ++day) {
+    of.covered("a", "new", "", at("2026-07-06T00:00:00Z") + std::chrono::days(day), 24);
+  }
   of.ends = {{"old", *parse_date("2026-07-06")}};
   const auto result = of.query("2026-07-20T00:00:00Z");
   ASSERT_TRUE(result) << result.error().message;
@@ -185,10 +189,43 @@ TEST(CapacityQuery, WhatHasEndedTakesNoNodeThatIsThere) {
   EXPECT_EQ(left_after(*result, 89), 8'000);
 }
 
+TEST(CapacityQuery, AFeeOfAMonthDoesNotSayUntilWhenTheBillIsKnown) {
+  Yard of;
+  of.node("a");
+  for (int day = 0; day < 10; ++day) {
+    of.covered("a", "ri-1", "", at("2026-07-05T00:00:00Z") + std::chrono::days(day), 24)
+        .service_provider_name = "AWS";
+  }
+  Charge& fee = of.covered("a", "ri-1", "", at("2026-07-01T00:00:00Z"), 24 * 31);
+  fee.resource_id.clear();
+  fee.service_provider_name = "AWS";
+  // The bill of another provider is behind.
+  of.node("b");
+  of.covered("b", "block", "", at("2026-07-01T00:00:00Z"), 24).service_provider_name = "Other";
+  // The third bills by the month alone.
+  of.node("c");
+  of.covered("c", "plan", "", at("2026-07-01T00:00:00Z"), 24 * 31).service_provider_name = "Third";
+  const auto result = of.query("2026-07-20T00:00:00Z");
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->reservations.size(), 3u);
+  for (const auto& one : result->reservations) EXPECT_EQ(one.gpus_milli, 8'000) << one.id;
+}
+
 TEST(CapacityQuery, AFleetWithoutGpusIsNamed) {
   const auto result = Yard{}.query("2026-01-06T12:00:00Z");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(result.error().message, HasSubstr("import nodes"));
+}
+
+TEST(CapacityQuery, AClusterThatIsNotThereIsNamed) {
+  Yard of;
+  of.node("a");
+  of.clusters = {"yrad"};
+  const auto result = of.query("2026-01-06T12:00:00Z");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(result.error().message, HasSubstr("of cluster yrad"));
 }
 
 }  // namespace

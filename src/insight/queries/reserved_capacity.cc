@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@ namespace {
 constexpr std::int64_t kWhole = 1000;
 constexpr std::int64_t kLineHourMs = 3'600'000;
 constexpr std::int64_t kRecentMs = kLineHourMs * 24 * 7;
+constexpr std::int64_t kUsageLineMsMax = kLineHourMs * 24;
 
 // A line says that a node was covered for a part of a time, in thousandths.
 struct CoveredTime {
@@ -33,6 +35,7 @@ struct CoveredTime {
 
 struct Coverage {
   std::int64_t first_ms;  // its first line
+  std::string provider;
   std::optional<Date> ends;
   std::map<const Node*, std::vector<CoveredTime>> times;  // by the node's place, for look-up only
 };
@@ -86,10 +89,23 @@ class CoverageReader {
         commitment.empty() ? ends : std::nullopt, position);
   }
 
+  // Until when the bill of a provider is known. A fee of a month ends long after that, so a line of
+  // more than a day tells it only where there is no other, and then not of a time to come.
+  std::int64_t last_ms(const std::string& provider) const {
+    const auto found = last_.find(provider);
+    if (found == last_.end()) return 0;
+    const Last& last = found->second;
+    return last.usage_ms > 0 ? last.usage_ms : std::min(last.any_ms, unix_ms(now_));
+  }
+
   std::map<std::string, Coverage> by_id;
-  std::int64_t last_ms = 0;  // the end of the last line of any
 
  private:
+  struct Last {
+    std::int64_t usage_ms = 0;  // of lines of at most a day
+    std::int64_t any_ms = 0;
+  };
+
   std::optional<std::uint32_t> find(const Charge& charge) const {
     const NodeMatch match = find_node(index_, charge, [&](std::uint32_t at) {
       const Node& node = index_.node(at);
@@ -104,9 +120,12 @@ class CoverageReader {
     if (id.empty()) return;
     const std::int64_t begin = unix_ms(charge.charge_period.begin());
     const std::int64_t end = unix_ms(charge.charge_period.end());
-    Coverage& by = by_id.try_emplace(id, Coverage{begin, {}, {}}).first->second;
+    Coverage& by =
+        by_id.try_emplace(id, Coverage{begin, charge.service_provider_name, {}, {}}).first->second;
     by.first_ms = std::min(by.first_ms, begin);
-    last_ms = std::max(last_ms, end);
+    Last& last = last_[by.provider];
+    last.any_ms = std::max(last.any_ms, end);
+    if (end - begin <= kUsageLineMsMax) last.usage_ms = std::max(last.usage_ms, end);
     if (ends) by.ends = std::max(by.ends, ends);
     if (status == UsedOrUnused::kUnused || !position || begin >= end) return;
     by.times[&index_.node(*position)].push_back({begin, end, charged_milli(charge)});
@@ -114,6 +133,7 @@ class CoverageReader {
 
   const NodeIndex& index_;
   const Instant now_;
+  std::map<std::string, Last> last_;  // by provider
 };
 
 }  // namespace
@@ -144,10 +164,11 @@ Result<ReservedCapacity> ReservedCapacity::read(Store& store, std::span<const No
   ReservedCapacity out;
   std::map<std::pair<ClusterId, NodeId>, std::pair<GpuModelAndRegion, CoveredNode>> by_node;
   for (const auto& [id, by] : reader.by_id) {
-    const std::int64_t from_ms = std::max(by.first_ms, reader.last_ms - kRecentMs);
+    const std::int64_t last_ms = reader.last_ms(by.provider);
+    const std::int64_t from_ms = std::max(by.first_ms, last_ms - kRecentMs);
     std::map<GpuModelAndRegion, std::int64_t> gpus_milli;
     for (const auto& [node, times] : by.times) {
-      const std::int64_t share = share_milli(times, from_ms, reader.last_ms);
+      const std::int64_t share = share_milli(times, from_ms, last_ms);
       if (share == 0 || node->gpu_count == 0) continue;
       const GpuModelAndRegion key{node->gpu_model, node->region};
       gpus_milli[key] += share * static_cast<std::int64_t>(node->gpu_count);
