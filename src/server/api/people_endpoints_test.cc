@@ -544,7 +544,13 @@ TEST_F(PeopleEndpointsTest, WhoSignsOutAtTheProviderIsSignedOutHere) {
   EXPECT_EQ(ask(lia, "GET", "/roles").status, 200);
   EXPECT_TRUE(*accounts_->bearer(token->secret));
 
+  // While nothing can be changed the provider must be able to send it again.
+  std::filesystem::rename(audit_log_path(), audit_log_path() + ".away");
+  EXPECT_EQ(ask({}, "POST", path, "logout_token=signed", form).status, 503);
+  EXPECT_EQ(provider_.sign_outs_done, 0);
+  std::filesystem::rename(audit_log_path() + ".away", audit_log_path());
   EXPECT_EQ(ask({}, "POST", path, "logout_token=signed", form).status, 200);
+  EXPECT_EQ(provider_.sign_outs_done, 1);
   EXPECT_EQ(last_entry().action, "user.unvouched");
   EXPECT_EQ(last_entry().subject, "user lia");
   EXPECT_EQ(ask(lia, "GET", "/roles").status, 401);

@@ -57,12 +57,14 @@ class FakeProvider : public access::oidc::Provider {
     return access::oidc::SignInResult{.who = identity, .next = next_};
   }
 
-  Result<access::oidc::ExternalIdentity> read_logout(std::string_view token) override {
+  Result<access::oidc::SignOut> read_logout(std::string_view token) override {
     if (token != "signed") return fail(ErrorCode::kBadValue, "the signature is wrong");
-    return identity;
+    return access::oidc::SignOut{.who = identity, .id = "j-1", .ends_at = Instant()};
   }
+  void mark_done(const access::oidc::SignOut&) override { ++sign_outs_done; }
 
   access::oidc::ExternalIdentity identity;
+  int sign_outs_done = 0;
 
  private:
   std::string name_ = "Example SSO";

@@ -619,15 +619,15 @@ Response sign_out_by_openid(const Services& services, const Request& request) {
   if (!form || form->query.count("logout_token") != 1) {
     return problem(400, "Bad request", "Send one logout_token.");
   }
-  const auto who = services.oidc->read_logout(form->query.find("logout_token")->second);
-  if (!who) {
-    if (who.error().code != ErrorCode::kBadValue) return refusal(who.error());
+  const auto done = services.oidc->read_logout(form->query.find("logout_token")->second);
+  if (!done) {
+    if (done.error().code != ErrorCode::kBadValue) return refusal(done.error());
     if (auto recorded = record_refusal(services, request, "", "openid logout"); !recorded) {
       return refusal(recorded.error());
     }
-    return problem(400, "Bad request", who.error().message);
+    return problem(400, "Bad request", done.error().message);
   }
-  const auto known = services.accounts.find_subject(subject_of(*who));
+  const auto known = services.accounts.find_subject(subject_of(done->who));
   if (!known) return refusal(known.error());
   if (*known && (*known)->local) {
     // Has a password here too, which the provider says nothing about: the sessions end, no more.
@@ -636,9 +636,10 @@ Response sign_out_by_openid(const Services& services, const Request& request) {
     const auto ended =
         change.finish(services.accounts.end_sessions((*known)->name, "", change.recorder()));
     if (!ended) return refusal(ended.error());
-  } else if (const auto ended = end_access(services, request, *who); !ended) {
+  } else if (const auto ended = end_access(services, request, done->who); !ended) {
     return refusal(ended.error());
   }
+  services.oidc->mark_done(*done);
   return json("{}");
 }
 

@@ -25,6 +25,8 @@ constexpr std::string_view kLogoutEvent = "http://schemas.openid.net/event/backc
 // How old a logout token may be that doesn't say when it expires, as drafts of the specification
 // allowed.
 constexpr std::chrono::seconds kLogoutLasts{300};
+// How long one may last that says it: its id is kept until then.
+constexpr std::chrono::seconds kLogoutLastsMax{86'400};
 
 struct ReleaseJws {
   void operator()(cjose_jws_t* jws) const { cjose_jws_release(jws); }
@@ -214,10 +216,15 @@ Result<void> check_logout_claims(const JsonObject& claims, const ExpectedToken& 
   if (*issued > now_s + kClockSkew.count()) {
     return refuse("it was issued in the future; check both clocks");
   }
+  if (*issued < 0) return refuse("it was issued before 1970");
   if (claims.has("exp") && !claims.integer("exp")) {
     return refuse("it does not say when it expires");
   }
-  if (logout_ends_at(claims) <= expected.now) {
+  const std::int64_t expires = claims.integer("exp").value_or(*issued + kLogoutLasts.count());
+  if (expires > *issued + kLogoutLastsMax.count()) {
+    return refuse("it expires more than a day after it was issued");
+  }
+  if (expires <= now_s - kClockSkew.count()) {
     return refuse("it has expired; check both clocks");
   }
   const std::string id = claims.text("jti").value_or("");

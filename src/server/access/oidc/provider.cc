@@ -138,7 +138,7 @@ class OpenIdProvider : public Provider {
     return SignInResult{.who = std::move(identity), .next = std::move(sign_in->next)};
   }
 
-  Result<ExternalIdentity> read_logout(std::string_view token) override {
+  Result<SignOut> read_logout(std::string_view token) override {
     const auto header = TRY(read_token_header(token));
     const auto metadata = TRY(this->metadata());
     TRY(refresh_keys(metadata, header));
@@ -151,15 +151,23 @@ class OpenIdProvider : public Provider {
     if (logouts_.size() >= kLogoutsMax) {
       return fail(ErrorCode::kLimit, "the OpenID provider sends too many logout tokens");
     }
-    const bool is_new =
-        logouts_.emplace(claims.text("jti").value_or(""), logout_ends_at(claims)).second;
-    if (!is_new) return fail(ErrorCode::kBadValue, "the logout token was accepted before");
-    return ExternalIdentity{.issuer = settings_.issuer,
-                            .subject = claims.text("sub").value_or(""),
-                            .name = {},
-                            .display_name = {},
-                            .email = {},
-                            .not_entitled = "signed out at the provider"};
+    SignOut sign_out{.who = {.issuer = settings_.issuer,
+                             .subject = claims.text("sub").value_or(""),
+                             .name = {},
+                             .display_name = {},
+                             .email = {},
+                             .not_entitled = "signed out at the provider"},
+                     .id = claims.text("jti").value_or(""),
+                     .ends_at = logout_ends_at(claims)};
+    if (logouts_.contains(sign_out.id)) {
+      return fail(ErrorCode::kBadValue, "the logout token was accepted before");
+    }
+    return sign_out;
+  }
+
+  void mark_done(const SignOut& done) override {
+    const std::scoped_lock lock(mutex_);
+    logouts_.emplace(done.id, done.ends_at);
   }
 
  private:

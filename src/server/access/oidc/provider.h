@@ -60,6 +60,13 @@ struct SignInResult {
   std::string next;  // from begin(): a path of this server
 };
 
+// That somebody has signed out at the provider.
+struct SignOut {
+  ExternalIdentity who;  // issuer and subject, with the reason in `not_entitled`
+  std::string id;        // of the logout token
+  Instant ends_at;       // until then the token could be sent again
+};
+
 class Provider {
  public:
   // Does not contact the provider yet, so local users can sign in while it is down.
@@ -81,10 +88,13 @@ class Provider {
   virtual Result<SignInResult> finish(const std::multimap<std::string, std::string>& query,
                                       std::string_view cookie) = 0;
   // Who has signed out at the provider, by the logout token that it sends (Back-Channel Logout
-  // 1.0): issuer and subject, with the reason in `not_entitled`. Errors, by code:
+  // 1.0). Errors, by code:
   //   kBadValue    the token is not valid, or was accepted before
   //   kConfig, kIo, kLimit   as finish()
-  virtual Result<ExternalIdentity> read_logout(std::string_view token) = 0;
+  virtual Result<SignOut> read_logout(std::string_view token) = 0;
+  // From now on its token is refused. For when the sessions have ended: until then the provider may
+  // send the token again.
+  virtual void mark_done(const SignOut& done) = 0;
 };
 
 }  // namespace pennyweight::access::oidc

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -242,11 +243,11 @@ TEST_F(ProviderTest, ReadsLogoutTokens) {
     }
     return provider().read_logout(fake_.sign(json));
   };
-  const auto who = read();
-  ASSERT_TRUE(who) << who.error().message;
-  EXPECT_EQ(who->issuer, fake_.issuer);
-  EXPECT_EQ(who->subject, "s-1");
-  EXPECT_NE(who->not_entitled, "");
+  const auto sign_out = read();
+  ASSERT_TRUE(sign_out) << sign_out.error().message;
+  EXPECT_EQ(sign_out->who.issuer, fake_.issuer);
+  EXPECT_EQ(sign_out->who.subject, "s-1");
+  EXPECT_NE(sign_out->who.not_entitled, "");
   EXPECT_TRUE(read(R"("aud":"pw")", R"("aud":["other","pw"])"));
   EXPECT_TRUE(read(fmt::format(R"("exp":{},)", now + 120), "")) << "as drafts allowed";
 
@@ -268,10 +269,24 @@ TEST_F(ProviderTest, ReadsLogoutTokens) {
   EXPECT_THAT(refused(fmt::format(R"("iat":{},"exp":{})", now, now + 120),
                       fmt::format(R"("iat":{})", now - 600)),
               HasSubstr("expired"));
+  // Times that no calendar has: of nanoseconds, for example.
+  const std::string exp = fmt::format(R"("exp":{})", now + 120);
+  for (const std::int64_t far : {now + 86'401, now * 1'000'000'000, INT64_MAX}) {
+    EXPECT_THAT(refused(exp, fmt::format(R"("exp":{})", far)), HasSubstr("more than a day"));
+  }
+  EXPECT_TRUE(read(exp, fmt::format(R"("exp":{})", now + 86'400)));
+  EXPECT_THAT(refused(exp, fmt::format(R"("exp":{})", INT64_MIN)), HasSubstr("expired"));
+  EXPECT_THAT(
+      refused(fmt::format(R"("iat":{},{})", now, exp), fmt::format(R"("iat":{})", INT64_MIN)),
+      HasSubstr("before 1970"));
   // An ID token signs nobody out, and a token works once.
   EXPECT_THAT(provider().read_logout(fake_.sign(fake_.claims.json())).error().message,
               HasSubstr("no valid id"));
   EXPECT_TRUE(read());
+  --tokens_;
+  const auto retried = read();
+  ASSERT_TRUE(retried) << "what it asked for has not been done yet";
+  provider().mark_done(*retried);
   --tokens_;
   const auto again = read();
   EXPECT_EQ(again ? "accepted" : again.error().message, "the logout token was accepted before");
