@@ -65,6 +65,8 @@ void PodSignals::note_spot_nodes(const CollectedFacts& facts, Instant now) {
     spot_nodes_.insert_or_assign(name, now);
   }
   std::erase_if(spot_nodes_, [&](const auto& one) { return one.second + kSpotNodesKept < now; });
+  // What could not be written is tried again in a while; until then it is known all the same.
+  if (save_failed_ && now < saved_at_ + kSaveEvery) return;
   const bool is_same = std::ranges::equal(std::views::keys(spot_nodes_), saved_);
   if (is_same && (spot_nodes_.empty() || now < saved_at_ + kSaveEvery)) return;
   std::string text;
@@ -72,8 +74,8 @@ void PodSignals::note_spot_nodes(const CollectedFacts& facts, Instant now) {
     text += fmt::format("{}\t{}\t{}\n", to_text(at), name.first.text(), name.second.text());
   }
   saved_at_ = now;
-  // What could not be written is tried again in a while; until then it is known all the same.
-  if (!save_live_file(spot_file_, text)) return;
+  save_failed_ = !save_live_file(spot_file_, text);
+  if (save_failed_) return;
   saved_.clear();
   for (const auto& [name, at] : spot_nodes_) saved_.insert(name);
 }

@@ -42,6 +42,7 @@ class PodSignals {
   std::map<std::pair<ClusterId, NodeId>, Instant> spot_nodes_;  // when they were last there
   std::set<std::pair<ClusterId, NodeId>> saved_;
   Instant saved_at_;
+  bool save_failed_ = false;  // the last time
 };
 
 }  // namespace pennyweight
