@@ -96,8 +96,9 @@ class ScenarioReader {
     TRY(check_added(scenario.fleet));
     for (const std::string& text : texts_.demand) {
       const NamedPercent share = TRY(read_percent(text, "demand"));
+      // Of everybody it may be given again, and multiplies: of one team that is a mistake.
       const auto is_same = [&](const auto& other) { return other.team == share.name; };
-      if (std::ranges::any_of(scenario.demand, is_same)) {
+      if (!share.name.empty() && std::ranges::any_of(scenario.demand, is_same)) {
         return wrong("demand", text, "this team has a demand already");
       }
       scenario.demand.push_back({share.name, share.percent});
