@@ -12,6 +12,7 @@
 #include "core/base_encoding.h"
 #include "core/check.h"
 #include "core/crypto/bech32.h"
+#include "core/crypto/openssl_owners.h"
 #include "core/crypto/secret.h"
 #include "core/crypto/sha256.h"
 #include "core/try.h"
@@ -30,20 +31,9 @@ constexpr std::size_t kIdentitiesMax = 100;
 constexpr std::string_view kVersionLine = "age-encryption.org/v1\n";
 constexpr std::string_view kWrapInfo = "age-encryption.org/v1/X25519";
 
-struct FreeKey {
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-struct FreeKeyContext {
-  void operator()(EVP_PKEY_CTX* context) const { EVP_PKEY_CTX_free(context); }
-};
-struct FreeCipher {
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-};
-using Key = std::unique_ptr<EVP_PKEY, FreeKey>;
+using openssl::bytes_of;
+using openssl::Key;
 
-const unsigned char* bytes_of(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
 unsigned char* writable(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
 std::unexpected<Error> refuse(std::string_view why) {
@@ -74,7 +64,7 @@ std::string public_half(EVP_PKEY& key) {
 std::optional<std::string> agree(EVP_PKEY& mine, const std::string& other) {
   const Key theirs(
       EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr, bytes_of(other), other.size()));
-  const std::unique_ptr<EVP_PKEY_CTX, FreeKeyContext> context(EVP_PKEY_CTX_new(&mine, nullptr));
+  const openssl::KeyContext context(EVP_PKEY_CTX_new(&mine, nullptr));
   std::string shared(kKeyBytes, '\0');
   std::size_t size = shared.size();
   if (!theirs || !context || EVP_PKEY_derive_init(context.get()) != 1 ||
@@ -87,7 +77,7 @@ std::optional<std::string> agree(EVP_PKEY& mine, const std::string& other) {
 
 // ChaCha20-Poly1305 (RFC 8439) without further data; the tag is at the end.
 std::string seal(const std::string& key, const std::string& nonce, std::string_view plain) {
-  const std::unique_ptr<EVP_CIPHER_CTX, FreeCipher> context(EVP_CIPHER_CTX_new());
+  const openssl::Cipher context(EVP_CIPHER_CTX_new());
   std::string sealed(plain.size() + kTagBytes, '\0');
   int size = 0, rest = 0;
   CHECK(context &&
@@ -107,7 +97,7 @@ std::optional<std::string> open_sealed(const std::string& key, const std::string
   if (sealed.size() < kTagBytes) return std::nullopt;
   const std::string_view body = sealed.substr(0, sealed.size() - kTagBytes);
   std::string tag(sealed.substr(body.size()));
-  const std::unique_ptr<EVP_CIPHER_CTX, FreeCipher> context(EVP_CIPHER_CTX_new());
+  const openssl::Cipher context(EVP_CIPHER_CTX_new());
   std::string plain(body.size() + 1, '\0');  // one more, so that there is a place to write to
   int size = 0, rest = 0;
   if (!context ||

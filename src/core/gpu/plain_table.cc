@@ -7,20 +7,10 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "core/text_lines.h"
 
 namespace pennyweight {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// The next line without its line end; takes both off the front of `rest`.
-std::string_view take_line(std::string_view& rest) {
-  const std::size_t end = rest.find('\n');
-  std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
 
 void split_at_commas(std::string_view line, std::vector<std::string_view>& fields) {
   fields.clear();
@@ -93,7 +83,7 @@ Result<PlainTable> PlainTable::parse(std::string_view text, std::string_view nam
     return fail(ErrorCode::kBadFile, fmt::format("{}:{}: {}", name, line, reason));
   };
 
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   std::optional<Header> header;
   std::vector<std::string_view> fields;
   for (std::uint64_t number = 1; !text.empty(); ++number) {

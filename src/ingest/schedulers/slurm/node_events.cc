@@ -11,6 +11,7 @@
 #include "core/ascii.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
+#include "core/text_lines.h"
 #include "core/try.h"
 #include "ingest/schedulers/slurm/hostlist.h"
 #include "ingest/schedulers/slurm/outage_pieces.h"
@@ -140,27 +141,15 @@ std::expected<std::optional<NodeEvent>, Rejection> read_event(const EventFields&
       .source = {}};
 }
 
-std::string_view without_mark(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  return text;
-}
-
-std::string_view take_line(std::string_view& rest) {
-  std::string_view line = rest.substr(0, rest.find('\n'));
-  rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 }  // namespace
 
 bool is_node_events(std::string_view beginning) {
-  beginning = without_mark(beginning);
+  beginning = without_byte_order_mark(beginning);
   return read_event_header(take_line(beginning)).has_all();
 }
 
 Result<NodeEvents> parse_node_events(std::string_view text, const NodeEventOptions& options) {
-  text = without_mark(text);
+  text = without_byte_order_mark(text);
   if (text.size() > limits::kDocumentBytesMax) {
     return fail(ErrorCode::kLimit, fmt::format("the file has {} bytes, more than the limit of {}",
                                                text.size(), limits::kDocumentBytesMax));

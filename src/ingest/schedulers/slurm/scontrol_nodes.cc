@@ -10,6 +10,7 @@
 
 #include "core/limits.h"
 #include "core/plain_text.h"
+#include "core/text_lines.h"
 #include "core/try.h"
 #include "ingest/schedulers/slurm/duration.h"
 #include "ingest/schedulers/slurm/hostlist.h"
@@ -244,7 +245,7 @@ bool is_out_of_use(std::string_view state) {
 }
 
 Result<ScontrolNodes> parse_scontrol_nodes(std::string_view text, const ScontrolOptions& options) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   if (text.size() > limits::kDocumentBytesMax) {
     return fail(ErrorCode::kLimit, fmt::format("the file has {} bytes, more than the limit of {}",
                                                text.size(), limits::kDocumentBytesMax));

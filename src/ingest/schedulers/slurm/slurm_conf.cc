@@ -13,6 +13,7 @@
 
 #include "core/ascii.h"
 #include "core/limits.h"
+#include "core/text_lines.h"
 #include "core/try.h"
 #include "ingest/schedulers/slurm/duration.h"
 #include "ingest/schedulers/slurm/hostlist.h"
@@ -205,7 +206,7 @@ bool has_line_with(std::string_view text, std::initializer_list<std::string_view
 }  // namespace
 
 Result<ScontrolNodes> parse_slurm_conf(std::string_view text, const ScontrolOptions& options) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   if (text.size() > limits::kDocumentBytesMax) {
     return fail(ErrorCode::kLimit, fmt::format("the file has {} bytes, more than the limit of {}",
                                                text.size(), limits::kDocumentBytesMax));
