@@ -11,11 +11,13 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 BINARY = pathlib.Path(sys.argv[1]).resolve()
 BUDGETS = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
@@ -71,17 +73,30 @@ def run_jobs(folder):
     (folder / "node").write_text(nodes)
     (folder / "job").write_text(jobs)
     for name, text in (("scontrol", f'cat "{folder}/$2"'),
+                       ("sacctmgr", "echo 'NodeName|TimeStart|TimeEnd|State'"),
                        ("sacct", "echo 'JobID|Account|User|State|Start|End|ElapsedRaw|Suspended|AllocTRES|NodeList|JobName'"
                                  " | tr '|' '\\037'")):
         (folder / name).write_text(f"#!/bin/sh\n{text}\n")
         (folder / name).chmod(0o755)
     with open(folder / "pennyweight.yaml", "a") as config:
-        config.write(f"slurm: [{{cluster: lab, sacct: {folder}/sacct, scontrol: {folder}/scontrol}}]\n")
+        config.write(f"slurm: [{{cluster: lab, sacct: {folder}/sacct, scontrol: {folder}/scontrol, "
+                     f"sacctmgr: {folder}/sacctmgr}}]\n")
 
 
 def seconds_used(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def check_jobs(folder):
+    """That `serve` has read the jobs whose time limits are committed costs."""
+    listening = next(json.loads(line) for line in (folder / "serve.log").read_text().splitlines() if '"serving"' in line)
+    token = next(folder.glob("*.live/machine-token")).read_text().strip()
+    asked = urllib.request.Request(f"http://{listening['address']}/metrics", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        running = re.search(r'pennyweight_source\{[^}]*count="running_jobs"[^}]*\} (\S+)', answer.read().decode())
+    if running is None or float(running[1]) != NODES * 8:
+        raise SystemExit(f"serve knows of {running and running[1]} running jobs, not of {NODES * 8}")
 
 
 def measure(folder, what):
@@ -90,10 +105,13 @@ def measure(folder, what):
         serve = subprocess.Popen([BINARY, "serve", "--listen", "127.0.0.1:0"], cwd=folder, stdout=log, stderr=log)
     try:
         # The first evaluation makes all forecasts; it is over once nothing is computed for a while.
-        begin, quiet = time.monotonic(), 0
+        quiet = 0
         while b'"serving"' not in (folder / "serve.log").read_bytes():
+            if serve.poll() is not None:
+                raise SystemExit((folder / "serve.log").read_text())
             time.sleep(1)
         time.sleep(60)  # and the first one begins within a minute
+        check_jobs(folder)
         before = seconds_used(serve.pid)
         while quiet < 3:
             time.sleep(10)
@@ -101,8 +119,7 @@ def measure(folder, what):
             quiet = quiet + 1 if now - before < 1 else 0
             before = now
         first = seconds_used(serve.pid)
-        print(f"{what}: {first:.1f} s of processor time until all forecasts are made, "
-              f"{time.monotonic() - begin - 30:.0f} s of time", flush=True)
+        print(f"{what}: {first:.1f} s of processor time until all forecasts are made", flush=True)
         time.sleep(MINUTES * 60)
         used = (seconds_used(serve.pid) - first) / MINUTES
         print(f"{what}: {used:.2f} s of processor time a minute, {used / 60 * 100:.1f} % of a core", flush=True)

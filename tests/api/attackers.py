@@ -184,7 +184,7 @@ def main(kind, port, seconds, connections, target="/"):
     said = {"kind": kind}
     if kind in ENDLESS:
         sent = endless(int(port), float(seconds), *ENDLESS[kind], int(connections), many=True)
-        said["megabytes"] = round(sent / 1e6)
+        said["sent"] = sent
     else:
         crowd = Crowd(int(port), int(connections), **crowds(target)[kind], many=True)
         crowd.run(float(seconds))

@@ -99,10 +99,10 @@ AWAKE = """[] {{
 }}()"""
 
 
-def mutate():
-    """Puts all mutants into the sources, asleep. Returns the sources as they were, and whose line is
-    gone."""
-    before, gone = {}, []
+def mutate(before):
+    """Puts all mutants into the sources, asleep, and the sources as they were into `before`. Returns
+    whose line is gone."""
+    gone = []
     for name, (file, there, instead) in MUTANTS.items():
         path = ROOT / file
         text = path.read_text()
@@ -114,7 +114,7 @@ def mutate():
         path.write_text(text.replace(there, instead.replace("{on}", AWAKE.format(name=name))))
     for path in before:
         path.write_text("#include <cstdlib>\n#include <string_view>\n" + path.read_text())
-    return before, gone
+    return gone
 
 
 def build(folder):
@@ -139,8 +139,13 @@ def main(arguments):
         print(f"{folder} is not a build folder\n{__doc__}", file=sys.stderr)
         return 2
     names = arguments[1:] or list(MUTANTS)
-    before, alive = mutate()
+    if unknown := set(names) - set(MUTANTS):
+        print(f"there is no mutant {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    before = {}
     try:
+        gone = mutate(before)
+        alive = [name for name in names if name in gone]
         built = build(folder)
         if built.returncode != 0:
             print(f"does not build\n{built.stdout[-4000:]}")

@@ -137,15 +137,17 @@ def judge(name, health, detail=""):
 
 def attack_plain(server):
     port = server.port
-    target = f"/assets/{largest_asset(server)}"
+    every = crowds(f"/assets/{largest_asset(server)}")
     for name in PLAIN_CROWDS:
-        crowd = Crowd(port, COUNTS.get(name, CONNECTIONS), **crowds(target)[name])
+        crowd = Crowd(port, COUNTS.get(name, CONNECTIONS), **every[name])
         with Health(port, server.process) as health:
             crowd.run(SECONDS)
+        expect(crowd.opened > 0, f"{name}: no connection was opened")
         judge(name, health, f"({crowd.dropped} connections were ended)")
     for name, (first, piece) in ENDLESS.items():
         with Health(port, server.process) as health:
             sent = endless(port, SECONDS, first, piece)
+        expect(sent > 0, f"{name}: nothing was sent")
         judge(name, health, f"({sent / 1e6:.0f} MB sent)")
 
 
@@ -188,10 +190,12 @@ def settle(process):
 
 
 def attack_tls(process, port, context):
+    every = crowds("/")
     for name in TLS_CROWDS:
         with Health(port, process, context) as health:
-            crowd = Crowd(port, CONNECTIONS, **crowds("/")[name])
+            crowd = Crowd(port, CONNECTIONS, **every[name])
             crowd.run(SECONDS)
+        expect(crowd.opened > 0, f"{name}: no connection was opened")
         judge(name, health, f"({crowd.dropped} connections were ended)")
 
 
@@ -223,6 +227,8 @@ def attack_together(server, tls_process, tls_port, context):
     for stranger, words in zip(strangers, said):
         print("  ", words.strip())
         expect(stranger.returncode == 0, f"a stranger ended with {stranger.returncode}: {words}")
+        attack = json.loads(words or "{}")
+        expect(attack.get("opened", 0) + attack.get("sent", 0) > 0, f"an attack that reached nobody: {words}")
     strangers_s = sum(json.loads(words)["processor_s"] for words in said if words)
     load = os.getloadavg()[0]
     print(f"all at once for {took:.0f} s: the strangers took {strangers_s:.0f} s of processor time, "

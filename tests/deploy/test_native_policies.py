@@ -109,12 +109,9 @@ def of_kyverno(documents, name):
 
     def matches(made, operation):
         resources = rule["match"]["any"][0]["resources"]
-        # "Job" is the Job of every group to Kyverno; others than Kubernetes' own are named with their group.
-        known = {"v1", "apps/v1", "batch/v1"}
-        plain = {kind.rpartition("/")[2]: kind.rpartition("/")[0] for kind in resources["kinds"]}
-        group = plain.get(made["kind"])
-        in_group = group == made["apiVersion"] if group else made["apiVersion"] in known
-        return made["kind"] in plain and (in_group or not group) and operation in resources["operations"]
+        # "Job" is the Job of every group to Kyverno; "batch/v1/Job" is Kubernetes' own.
+        names = (made["kind"], f"{made['apiVersion']}/{made['kind']}")
+        return any(kind in names for kind in resources["kinds"]) and operation in resources["operations"]
 
     action = rule["validate"]["failureAction"]
     warns = spec.get("emitWarning", False)

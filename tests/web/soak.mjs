@@ -5,7 +5,7 @@
 //
 // Each round visits every page of the menu. After the first two, which fill caches, a line a round: heap of the page
 // after a collection, DOM nodes, listeners, resident memory of the server. It ends with 1 if the last third of the rounds
-// has more than a tenth more heap or nodes at the least than the first.
+// has more than a tenth more of any of them at the least than the first, or the console complained.
 import {execFileSync} from 'node:child_process';
 import {isFirefox, launch, open, serve, settled, sign_in} from './browser.mjs';
 

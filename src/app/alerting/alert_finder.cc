@@ -324,7 +324,7 @@ void AlertFinder::find_in_pods(Instant now, const AlertBook& book, AlertFindings
     const Error why{ErrorCode::kNotFound,
                     fmt::format("there is no baseline yet: {} of {} requests were seen before "
                                 "the last minutes; until then latency_high can't fire",
-                                one.usual_requests, thresholds.latency_requests * 5)};
+                                one.usual_requests, latency_rule(thresholds).usual_requests())};
     const bool is_reported = reported_.contains(doing);
     // Said once, and not again with each request more.
     if (one.lacks_baseline && (!is_reported || reported_[doing].empty())) report(doing, &why);

@@ -266,6 +266,11 @@ class Stage {
 struct WritingKeys {
   std::vector<age::Recipient> recipients;
   std::string signing_key;  // PEM; "": none
+
+  WritingKeys() = default;
+  WritingKeys(WritingKeys&&) = default;
+  WritingKeys& operator=(WritingKeys&&) = default;
+  ~WritingKeys() { wipe(signing_key); }
 };
 
 // An Error before anything is copied.
@@ -406,8 +411,8 @@ Result<Manifest> check_backup(const std::string& folder, const BackupReader& rea
   for (const BackupFile& file : manifest->files) {
     if (!identities.empty() && !is_encrypted(file)) {
       return fail(ErrorCode::kBadFile,
-                  fmt::format("{} of the backup {} is not encrypted, so anybody may have put it "
-                              "there; without --identity a backup in the clear is read",
+                  fmt::format("{} of the backup {} is not encrypted, and --identity was given; "
+                              "without it a backup in the clear is read",
                               file.name, folder));
     }
     const std::string copy = (fs::path(folder) / file.name).string();

@@ -211,6 +211,19 @@ TEST(CapacityQuery, AFeeOfAMonthDoesNotSayUntilWhenTheBillIsKnown) {
   for (const auto& one : result->reservations) EXPECT_EQ(one.gpus_milli, 8'000) << one.id;
 }
 
+TEST(CapacityQuery, AFeeOfAMonthThatHasBegunHidesNoReservation) {
+  Yard of;
+  of.node("a");
+  for (int day = 0; day < 7; ++day) {
+    of.covered("a", "ri-1", "", at("2026-07-25T00:00:00Z") + std::chrono::days(day), 24);
+  }
+  of.covered("a", "ri-1", "", at("2026-08-01T00:00:00Z"), 24 * 31).resource_id.clear();
+  const auto result = of.query("2026-08-02T12:00:00Z");
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->reservations.size(), 1u);
+  EXPECT_EQ(result->reservations.front().gpus_milli, 8'000);
+}
+
 TEST(CapacityQuery, AFleetWithoutGpusIsNamed) {
   const auto result = Yard{}.query("2026-01-06T12:00:00Z");
   ASSERT_FALSE(result);

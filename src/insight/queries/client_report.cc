@@ -239,12 +239,10 @@ Result<std::vector<Table>> query_ledger_client_report(Store& store,
         {.budgets = params.budgets, .today = params.today, .events = config.events}, query.month,
         is_closed, config.policy, summarise));
   }
-  std::vector<ClientProfit> profits;
-  if (!config.invoice.rates.empty()) {
-    profits = TRY(query_client_profits(store, config, query.month, query.by));
-  }
-  auto tables = TRY(query_client_report(query, summarise, statuses, profits));
-  if (config.invoice.rates.empty()) {
+  auto profits = TRY(query_client_profits(store, config, query.month, query.by));
+  if (profits.at_cost) profits.clients.clear();
+  auto tables = TRY(query_client_report(query, summarise, statuses, profits.clients));
+  if (profits.at_cost) {
     for (Table& table : tables) {
       table.notes.emplace_back("invoice.rates has no rates, so nothing is said of revenue");
     }

@@ -153,8 +153,11 @@ Result<ReservedCapacity> ReservedCapacity::read(Store& store, std::span<const No
       for (const Charge& charge : batch) reader.add(charge);
       return true;
     }));
-    // What a newer month says stands for both.
-    if (!reader.by_id.empty()) break;
+    // What a newer month says stands for both; a fee alone says of no node that it was covered.
+    if (std::ranges::any_of(reader.by_id,
+                            [](const auto& one) { return !one.second.times.empty(); })) {
+      break;
+    }
   }
   for (const ReservationEnd& end : ends) {
     if (const auto known = reader.by_id.find(end.id); known != reader.by_id.end()) {

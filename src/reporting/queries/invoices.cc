@@ -399,6 +399,7 @@ struct Revenues {
   std::size_t issued = 0;                                 // documents that it is of; 0: drafts
   // Drafts beside issued documents: of customers that have one, and that have none.
   std::size_t corrections = 0, missing = 0;
+  bool has_rates = false;  // issued documents have prices of rates
 };
 
 // What customers are charged, in the cents of their invoices. Without rates they are charged what
@@ -418,6 +419,7 @@ Result<Revenues> net_by_customer(Store& store, const Config& config,
     if (issued.empty() || one.net.shown.is_zero()) continue;
     ++(one.refers_to.empty() ? revenues.missing : revenues.corrections);
   }
+  revenues.has_rates = std::ranges::any_of(issued, &Invoice::has_rates);
   for (const Invoice& one : charged) {
     const Money zero = Money::zero(one.currency);
     revenues.net.try_emplace({one.customer, one.currency}, zero).first->second +=
@@ -427,7 +429,7 @@ Result<Revenues> net_by_customer(Store& store, const Config& config,
 }
 
 struct MonthProfits {
-  std::vector<ClientProfit> clients;
+  ClientProfits profits;
   Revenues revenues;
 };
 
@@ -439,25 +441,26 @@ Result<MonthProfits> month_profits(Store& store, const Config& config, const std
   const auto dimensions = TRY(invoice_dimensions(request, config));
   const InternalRates rates = internal_rates(config.invoice);
   const auto statement = TRY(statement_of(store, config, month, dimensions, rates));
-  MonthProfits profits{.clients = {}, .revenues = TRY(net_by_customer(store, config, statement))};
-  auto net = profits.revenues.net;
+  MonthProfits all{.profits = {}, .revenues = TRY(net_by_customer(store, config, statement))};
+  std::vector<ClientProfit>& clients = all.profits.clients;
+  all.profits.at_cost = rates.empty() && !all.revenues.has_rates;
+  auto net = all.revenues.net;
   for (const CustomerStatement& one : statement.customers) {
     const Currency currency = one.cost.currency();
     const auto known = net.find({one.customer, currency});
-    profits.clients.push_back(
+    clients.push_back(
         {one.customer, known == net.end() ? Money::zero(currency) : known->second, one.cost});
     if (known != net.end()) net.erase(known);
   }
   // Of those who owe nothing any more.
   for (const auto& [who, revenue] : net) {
-    if (!revenue.is_zero())
-      profits.clients.push_back({who.first, revenue, Money::zero(who.second)});
+    if (!revenue.is_zero()) clients.push_back({who.first, revenue, Money::zero(who.second)});
   }
   for (const CustomerStatement& one : statement.not_charged) {
     if (one.cost.is_zero()) continue;
-    profits.clients.push_back({"", Money::zero(one.cost.currency()), one.cost});
+    clients.push_back({"", Money::zero(one.cost.currency()), one.cost});
   }
-  return profits;
+  return all;
 }
 
 Table profitability_table(const std::string& by, const std::string& month, Currency currency) {
@@ -474,19 +477,18 @@ Table profitability_table(const std::string& by, const std::string& month, Curre
 
 }  // namespace
 
-Result<std::vector<ClientProfit>> query_client_profits(Store& store, const Config& config,
-                                                       const std::string& month,
-                                                       const std::string& by) {
-  return TRY(month_profits(store, config, month, by)).clients;
+Result<ClientProfits> query_client_profits(Store& store, const Config& config,
+                                           const std::string& month, const std::string& by) {
+  return TRY(month_profits(store, config, month, by)).profits;
 }
 
 Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
                                                const std::string& month, const std::string& by) {
-  const auto [clients, revenues] = TRY(month_profits(store, config, month, by));
+  const auto [profits, revenues] = TRY(month_profits(store, config, month, by));
   const auto dimensions = TRY(invoice_dimensions({.month = month, .by = by}, config));
   std::map<Currency, Table> tables;
   std::map<Currency, std::pair<Money, Money>> sums;  // revenue and cost
-  for (const ClientProfit& one : clients) {
+  for (const ClientProfit& one : profits.clients) {
     const Currency currency = one.cost.currency();
     const auto table =
         tables.try_emplace(currency, profitability_table(dimensions.front(), month, currency))
@@ -498,12 +500,11 @@ Result<std::vector<Table>> query_profitability(Store& store, const Config& confi
     all_revenue += one.revenue;
     all_cost += one.cost;
   }
-  const bool has_rates = !internal_rates(config.invoice).empty();
   std::vector<Table> all;
   for (auto& [currency, table] : tables) {
     const auto& [revenue, cost] = sums.at(currency);
     table.total = margin_row("total", revenue, cost);
-    if (!has_rates && revenues.issued == 0) {
+    if (profits.at_cost) {
       table.notes.emplace_back("invoice.rates has no rates: every client is charged its cost");
     }
     table.notes.push_back(fmt::format(
@@ -511,10 +512,10 @@ Result<std::vector<Table>> query_profitability(Store& store, const Config& confi
         revenues.issued == 0 ? "drafts at today's rates"
                              : counted(revenues.issued, "issued document")));
     if (revenues.missing > 0) {
-      table.notes.push_back(fmt::format("{} of this month not issued yet, and not in the revenue",
-                                        revenues.missing == 1
-                                            ? "1 invoice is"
-                                            : fmt::format("{} invoices are", revenues.missing)));
+      table.notes.push_back(fmt::format(
+          "{} not issued yet, and not in the revenue",
+          revenues.missing == 1 ? "1 invoice of this month is"
+                                : fmt::format("{} invoices of this month are", revenues.missing)));
     }
     if (revenues.corrections > 0) {
       table.notes.push_back(

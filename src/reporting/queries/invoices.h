@@ -55,11 +55,15 @@ struct ClientProfit {
   Money cost;
   bool operator==(const ClientProfit&) const = default;
 };
-// In the order of the invoices; what nobody is charged comes last, so the costs add up to the bill.
+struct ClientProfits {
+  // In the order of the invoices; what nobody is charged comes last, so the costs add up to the
+  // bill.
+  std::vector<ClientProfit> clients;
+  bool at_cost = false;  // no client is charged by rates, today or when the month was issued
+};
 // `by` is the clients' dimension; empty: as configured. Errors: as create_invoices() for drafts.
-Result<std::vector<ClientProfit>> query_client_profits(Store& store, const Config& config,
-                                                       const std::string& month,
-                                                       const std::string& by);
+Result<ClientProfits> query_client_profits(Store& store, const Config& config,
+                                           const std::string& month, const std::string& by);
 // The same with margins, as a table per currency.
 Result<std::vector<Table>> query_profitability(Store& store, const Config& config,
                                                const std::string& month, const std::string& by);

@@ -175,16 +175,24 @@ Result<UsageOptions> usage_options(const UsageQuery& params, const Policy& polic
   return options;
 }
 
-// Whether a sample may say anything of the range; yes where the store can't tell at once. Reading a
-// day costs some queries even where there is none.
+// Whether a sample may say anything of the range. Reading a day costs some queries even where there
+// is none.
 Result<bool> has_telemetry(Store& store, const ClusterId& cluster, const UsageRules& rules,
                            const Interval& range) {
   const std::chrono::milliseconds shift(rules.shift_ms);
   const std::chrono::milliseconds reach = std::max<std::chrono::milliseconds>(
       {std::chrono::milliseconds(rules.hold_ms()), std::chrono::milliseconds(kUsageSpanMaxMs),
        kCounterReach});
-  return has_usage_after(store, cluster,
-                         Interval(range.begin() - reach - shift, range.end() + reach - shift), 0);
+  const Interval around(range.begin() - reach - shift, range.end() + reach - shift);
+  const bool may_have = TRY(has_usage_after(store, cluster, around, 0));
+  // A store that can't tell at once says yes.
+  if (!may_have || dynamic_cast<ActivityScanner*>(&store) != nullptr) return may_have;
+  bool found = false;
+  TRY(store.scan_usage(cluster, around, UsageDetail::kAll, [&](std::span<const Usage> some) {
+    found = found || !some.empty();
+    return !found;
+  }));
+  return found;
 }
 
 Result<void> add_days(Store& store, const ClusterId& cluster, const Policy& policy,

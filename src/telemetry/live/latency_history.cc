@@ -8,7 +8,6 @@ namespace {
 
 constexpr double kQuantile = 0.95;
 constexpr std::int64_t kUsualHours = 24;
-constexpr std::uint32_t kUsualTimes = 5;  // so many times the requests of a window make a baseline
 
 void merge(const LatencyBuckets& more, LatencyBuckets& into) {
   for (const auto& [bound, count] : more) into[bound] += count;
@@ -21,7 +20,7 @@ bool is_slower(const std::optional<LatencyQuantile>& now,
 }
 
 bool is_baseline(const LatencyBuckets& usual, const LatencyRule& rule) {
-  return request_count(usual) >= static_cast<double>(rule.requests) * kUsualTimes;
+  return request_count(usual) >= static_cast<double>(rule.usual_requests());
 }
 
 }  // namespace

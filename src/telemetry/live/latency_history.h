@@ -18,9 +18,10 @@ namespace pennyweight::live {
 
 struct LatencyRule {
   std::chrono::milliseconds window{300'000};
-  std::uint32_t times = 5;  // slow is more than so many times the baseline
-  std::uint32_t requests =
-      20;  // that the window needs at least; the baseline needs five times so many
+  std::uint32_t times = 5;      // slow is more than so many times the baseline
+  std::uint32_t requests = 20;  // that the window needs at least
+  // That the baseline needs at least.
+  std::uint64_t usual_requests() const { return std::uint64_t{5} * requests; }
 };
 
 // By the bound of the bucket in seconds, the last one infinite: how many requests took at most so

@@ -40,8 +40,10 @@ void add_events(const Node& node, bool is_out, std::span<const NodeEvent> events
     const Instant end = std::min(event.during.end(), now);
     const Instant known_to = watched.out_since ? *watched.out_since : earliest;
     if (end <= known_to) continue;
-    // slurmdbd may have missed the end of an event; of a late one, an end comes soon.
-    const bool is_orphan = !event.has_ended && !is_out && event.during.begin() < now - kEndIsLate;
+    // slurmdbd may have missed the end of an event: it began before the node was last seen in use,
+    // or so long ago that an end would have come.
+    const bool is_orphan =
+        !event.has_ended && !is_out && event.during.begin() < std::max(earliest, now - kEndIsLate);
     if (is_orphan && !watched.out_since) continue;
     if (!watched.out_since) {
       watched.out_since = std::max(event.during.begin(), earliest);

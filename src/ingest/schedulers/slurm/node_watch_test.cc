@@ -150,6 +150,8 @@ TEST_F(NodeWatchWithEvents, TheFirstReadingKnowsTheMonth) {
   watched_.clear();
   EXPECT_EQ(look(at(60), "IDLE", {event(55, std::nullopt, "fan")}),
             "n1 2026-03-10T12:55:07Z/2026-03-10T13:00:00Z fan; ");
+  EXPECT_EQ(look(at(61), "IDLE", {event(55, std::nullopt, "fan")}), "")
+      << "it was seen in use after the event began";
   // One of long ago: its end was lost.
   watched_.clear();
   EXPECT_EQ(look(at(90), "IDLE", {event(5, std::nullopt, "fan")}), "");

@@ -210,8 +210,8 @@ class OpenIdProvider : public Provider {
 
   // The metadata as published; fetched again every hour.
   Result<Metadata> metadata() {
-    const Instant now = clock_.now();
     const auto known = [&]() -> std::optional<Result<Metadata>> {
+      const Instant now = clock_.now();
       const std::scoped_lock lock(mutex_);
       if (metadata_ && now < metadata_at_ + kFreshFor) return *metadata_;
       if (now < failed_at_ + kBetweenFailures && now >= failed_at_ && failure_) {
@@ -221,8 +221,9 @@ class OpenIdProvider : public Provider {
       return std::nullopt;
     };
     if (auto found = known()) return *std::move(found);
-    const auto turn = turn_to_fetch(failure_);
+    const auto turn = turn_to_fetch(failure_, failed_at_);
     if (!turn) {
+      const Instant now = clock_.now();
       const std::scoped_lock lock(mutex_);
       if (metadata_ && now < metadata_at_ + kUsableFor) return *metadata_;
       return std::unexpected(turn.error());
@@ -231,13 +232,15 @@ class OpenIdProvider : public Provider {
     const auto json = get_json(metadata_url(settings_.issuer));
     auto read = json ? read_metadata(*json, settings_.issuer, !settings_.client_secret_file.empty())
                      : Result<Metadata>(std::unexpected(json.error()));
+    const Instant now = clock_.now();
     const std::scoped_lock lock(mutex_);
     if (!read) {
-      failed_at_ = clock_.now();
+      failed_at_ = now;
       failure_ = read.error();
       // Old metadata stands in only if the provider gives no answer, not if it gives a different
       // one.
-      if (!json && metadata_ && now < metadata_at_ + kUsableFor) return *metadata_;
+      if (json) metadata_.reset();
+      if (metadata_ && now < metadata_at_ + kUsableFor) return *metadata_;
       return read;
     }
     failure_.reset();
@@ -246,14 +249,17 @@ class OpenIdProvider : public Provider {
     return read;
   }
 
-  // Waits until no other thread fetches; not where `failure`, that of the last try, is set: of a
-  // provider that doesn't answer, one caller waits for the next try and the others are told.
-  Result<std::unique_lock<std::mutex>> turn_to_fetch(const std::optional<Error>& failure) {
+  // Waits until no other thread fetches; not where the last try has just failed: of a provider that
+  // doesn't answer, one caller waits for the next try and the others are told.
+  Result<std::unique_lock<std::mutex>> turn_to_fetch(const std::optional<Error>& failure,
+                                                     const Instant& failed_at) {
     std::unique_lock fetching(fetching_, std::try_to_lock);
     if (fetching.owns_lock()) return fetching;
     {
+      const Instant now = clock_.now();
       const std::scoped_lock lock(mutex_);
-      if (failure) return std::unexpected(*failure);
+      const bool is_new = now < failed_at + kBetweenFailures + kPatience;
+      if (failure && is_new) return std::unexpected(*failure);
     }
     fetching.lock();
     return fetching;
@@ -275,7 +281,7 @@ class OpenIdProvider : public Provider {
       return std::nullopt;
     };
     if (auto found = known()) return *std::move(found);
-    const auto turn = TRY(turn_to_fetch(keys_failure_));
+    const auto turn = TRY(turn_to_fetch(keys_failure_, keys_failed_at_));
     if (auto found = known()) return *std::move(found);
     const auto json = get_json(metadata.jwks_uri);
     auto keys = json ? KeySet::read(*json) : Result<KeySet>(std::unexpected(json.error()));

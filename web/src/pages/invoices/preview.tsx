@@ -37,9 +37,9 @@ function IssueDialog({ month, count, onClose, onDone }: { month: string; count: 
   const [error, setError] = useState<ApiError>();
   const issue = () => {
     setBusy(true);
-    post("/invoices", { month, ...(reason ? { reason } : {}) })
-      .then(() => {
-        toast(`Invoices for ${monthName(month)} issued.`);
+    post<{ notes: string[] }>("/invoices", { month, ...(reason ? { reason } : {}) })
+      .then(({ notes }) => {
+        toast([`Invoices for ${monthName(month)} issued.`, ...notes].join(" "));
         onDone();
       })
       .catch((problem: ApiError) => setError(problem))
@@ -74,7 +74,7 @@ export function PreviewTab({ month, onIssued }: { month: string; onIssued: () =>
   }
   if (error) return <ErrorNote error={error} retry={reload} />;
   if (!preview) return <Card><Skeleton lines={6} /></Card>;
-  const { drafts = [], not_charged = [], closed } = preview;
+  const { drafts = [], not_charged = [], closed, notes = [] } = preview;
   const canIssue = may("issue_invoices");
   return (
     <div class="stack">
@@ -92,6 +92,7 @@ export function PreviewTab({ month, onIssued }: { month: string; onIssued: () =>
         {drafts.length > 0 ? <Drafts documents={drafts} /> : (
           <Empty icon="check" title="Nothing to issue">The month's invoices already match its costs.</Empty>
         )}
+        {notes.length > 0 && <ul class="table-notes">{notes.map((note) => <li key={note}>{note}</li>)}</ul>}
       </Card>
       {not_charged.length > 0 && (
         <Card title="Not charged to anyone" note="completes the bill" actions={<LinkButton small tone="quiet" href={href("/coverage", { month })}>Where it stops</LinkButton>}>

@@ -46,6 +46,7 @@ export interface Preview {
   issued: InvoiceDocument[]; // before
   drafts: InvoiceDocument[]; // may change; for a closed month, what would be issued
   not_charged: InvoiceDocument[];
+  notes: string[]; // what whoever issues them should know
 }
 
 export const KIND_TITLES: Record<string, string> = {
