@@ -16,7 +16,7 @@ const RUNS = 'tab My runs';
 const FLEET = 'tab Fleet health';
 const CLIENTS = 'tab My clients';
 const LEDGERS = {
-  currencies: {team: 'nlp', user: 'ana', colleague: 'bo', nodes: /gpu-01[\s\S]*gpu-03/, gpus: 24, month: 'March 2026', next: 'March 2026', closed: ['button ^Previous month'], invoice: 'NW-2026-02-0001'},
+  currencies: {team: 'nlp', user: 'ana', colleague: 'bo', nodes: /gpu-03[\s\S]*gpu-01[\s\S]*gpu-02/, gpus: 24, month: 'March 2026', next: 'March 2026', closed: ['button ^Previous month'], invoice: 'NW-2026-02-0001'},
   large: {team: 'team-000', user: 'user-000', colleague: 'user-000-1', nodes: /(lab|hpc|edge)-gpu-0/, gpus: 192, month: 'June 2026', next: 'June 2026', closed: ['choose Month=2026-01'], invoice: 'NW-2026-01-0001'},
 };
 LEDGERS.wide = LEDGERS.large;
