@@ -113,6 +113,8 @@ class Reader {
     }
     take(seen, seen.energy, find(entry, {"energy", "total_energy_consumption"}), kJoules,
          "energy/total_energy_consumption");
+    // amd-smi prints 0.0 for a GPU without a counter (Radeon), whatever its power is.
+    if (seen.energy == 0) seen.energy.reset();
     std::int64_t seconds = 0;
     if (const auto time = find(entry, {"timestamp"});
         time && time->get(seconds) == simdjson::SUCCESS && seconds > 0 && seconds < 7'258'118'400) {
@@ -141,7 +143,9 @@ class Reader {
     // The counter is in microjoules, with decimals.
     const std::string energy = text_of(find(card, {"Accumulated Energy (uJ)"}));
     if (const auto value = parse_decimal(energy); value && !value->value.is_negative()) {
-      if (const auto whole = nearest_count(value->value, 1)) seen.energy = *whole / 1000;
+      if (const auto whole = nearest_count(value->value, 1); whole && *whole > 0) {
+        seen.energy = *whole / 1000;
+      }
     }
     seen.has_reading =
         seen.has_reading || seen.util || seen.memory_used || seen.power || seen.energy;

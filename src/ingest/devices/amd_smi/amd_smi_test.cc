@@ -5,7 +5,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace pennyweight::amd_smi {
 namespace {
@@ -56,6 +60,11 @@ TEST(AmdSmi, ListStaticAndMetricGoTogether) {
             "0 aa AMD Instinct MI300X 196592\n1 bb  0\n"
             "  aa/ util=370000 mem=536870912/206141652992 mW=133000 mJ=3436801250 "
             "2026-03-01T00:00:00Z\n");
+  // A Radeon has no counter, and amd-smi prints 0.0 for it; that is not what it used.
+  EXPECT_EQ(facts_of(kList + metric(1, R"({"value":1,"unit":"%"})", R"({"value":6,"unit":"W"})",
+                                    R"({"value":0.0,"unit":"J"})")),
+            "0 aa  0\n1 bb  1024\n"
+            "  bb/ util=10000 mem=536870912/1073741824 mW=6000 mJ=- 2026-03-01T00:00:00Z\n");
   // Plain numbers and texts, as other versions write them; N/A is not 0.
   EXPECT_EQ(facts_of(kList + metric(1, "\"N/A\"", "\"12 W\"", "\"N/A\"")),
             "0 aa  0\n1 bb  1024\n  bb/ util=- mem=536870912/1073741824 mW=12000 mJ=- "
@@ -73,6 +82,14 @@ TEST(AmdSmi, PartitionsAreInstancesOfOneGpuWhoseEnergyIsToldOnce) {
             "  aa/ util=- mem=-/- mW=600000 mJ=- 2026-03-01T00:00:00Z\n"
             "  aa/0 util=100000 mem=536870912/1073741824 mW=- mJ=- 2026-03-01T00:00:00Z\n"
             "  aa/1 util=900000 mem=536870912/1073741824 mW=- mJ=- 2026-03-01T00:00:00Z\n");
+}
+
+// What amd-smi static --json printed of an MI210.
+TEST(AmdSmi, ASampleOfAnMi210) {
+  std::ifstream in("tests/data/amd/static.json", std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(facts_of(R"([{"gpu":0,"bdf":"0000:0C:00.0","uuid":"aa"}] )" + text),
+            "0 aa AMD Instinct MI210 65520\n");
 }
 
 TEST(AmdSmi, CardsOfRocmSmi) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "ingest/schedulers/accounting/accounting_testing.h"
@@ -65,6 +67,20 @@ TEST(Qacct, ARecordIsAHoldingInTheClustersTime) {
   EXPECT_EQ(read_qacct(text_of({.start = "-/-", .end = "-/-"})), "7 jobs_never_started\n");
   EXPECT_TRUE(is_qacct(text_of({})));
   EXPECT_FALSE(is_qacct("=====\nqname x\n"));
+}
+
+// A job of one second in London, of Grid Engine 8.1.9; and one of Gridware's, which prints no
+// category.
+TEST(Qacct, ASampleOfTwoVersions) {
+  std::ifstream in("tests/data/grid_engine/qacct", std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string shown = read_qacct(text, "Europe/London");
+  EXPECT_EQ(shown.substr(0, shown.find('\n')),
+            "2467870 nodes abner-601-2.local=0 2020-10-19T20:23:19Z/2020-10-19T20:23:20Z cpu=1000 "
+            "account=sge exit_code=0 group=cs_postgrad job_name=submitit partition=test.q "
+            "project=csml queue=test.q state=COMPLETED submit_time=2020-10-19T20:21:25Z "
+            "user=yicheluo");
+  EXPECT_NE(shown.find("\n46 category: this version of qacct"), std::string::npos) << shown;
 }
 
 TEST(Qacct, WhatCannotBeKnownIsSetAside) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +35,33 @@ std::string held(std::string_view vnodes) {
   const Holding& one = read.holdings[0];
   return fmt::format("{} cpu={} mem={}", to_text(one.placement), one.cpu_milli.value_or(0),
                      one.memory_bytes.value_or(0));
+}
+
+// Records of the Casper cluster: one GPU for 3,330 s; a run of 3 s that was run again; two jobs of
+// 5 s on one and on two nodes; five records that hold nothing.
+TEST(PbsAccounting, ASampleOfCasper) {
+  std::ifstream in("tests/data/pbs/accounting", std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto read = read_log(text);
+  std::string shown;
+  for (const Holding& one : read.holdings) {
+    shown += fmt::format("{} {} {} cpu={} mem={} user={} queue={} exit={}\n", one.workload.text(),
+                         to_text(one.placement), to_text(one.held), one.cpu_milli.value_or(0),
+                         one.memory_bytes.value_or(0) >> 30, one.labels.find("user").value_or(""),
+                         one.labels.find("queue").value_or(""),
+                         one.labels.find("exit_code").value_or(""));
+  }
+  EXPECT_EQ(shown,
+            "4413086.casper-pbs nodes casper15=1 2025-04-16T15:24:18Z/2025-04-16T16:19:48Z "
+            "cpu=1000 mem=10 user=vanderwb queue=vis exit=271\n"
+            "4400521.casper-pbs nodes crhtc07=0 2025-04-15T21:14:55Z/2025-04-15T21:14:58Z "
+            "cpu=1000 mem=4 user=rpconroy queue=rda exit=-3\n"
+            "2281314.casper-pbs nodes crhtc65=0 2026-02-12T03:12:16Z/2026-02-12T03:12:21Z "
+            "cpu=1000 mem=10 user=vanderwb queue=htc exit=0\n"
+            "2281981.casper-pbs nodes crhtc67=0,crhtc70=0 "
+            "2026-02-12T03:16:42Z/2026-02-12T03:16:47Z cpu=2000 mem=20 user=vanderwb queue=htc "
+            "exit=0\n");
+  EXPECT_TRUE(read.rejected.empty());
 }
 
 TEST(PbsAccounting, ARunTellsWhatItUsed) {

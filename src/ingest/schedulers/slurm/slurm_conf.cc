@@ -96,6 +96,19 @@ std::string processors_of(const Settings& node) {
   return any ? std::to_string(product) : "1";  // Slurm's own default
 }
 
+// Feature=a,b or Features=a,b of a node's line.
+bool has_feature(const Settings& node, std::string_view feature) {
+  for (const std::string_view key : {"feature", "features"}) {
+    std::string_view list = value_of(node, key);
+    while (!list.empty()) {
+      const std::size_t end = std::min(list.find(','), list.size());
+      if (ascii::trim(list.substr(0, end)) == feature) return true;
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
+  }
+  return false;
+}
+
 struct ConfNode {
   std::uint64_t line;
   std::string name;
@@ -111,13 +124,19 @@ class Conf {
         continue;
       }
       Settings settings = settings_of(line.text);
+      if (std::string set(value_of(settings, "nodeset")); !set.empty()) {
+        sets_.insert_or_assign(std::move(set), std::move(settings));
+        continue;
+      }
       if (const std::string names(value_of(settings, "nodename")); !names.empty()) {
         TRY(add_nodes(line, names, std::move(settings)));
       } else if (const std::string partition(value_of(settings, "partitionname"));
                  !partition.empty() && partition != "DEFAULT") {
-        add_partition(partition, value_of(settings, "nodes"));
+        named_.emplace_back(partition, value_of(settings, "nodes"));
       }
     }
+    // Lines may name what only a later one defines.
+    for (const auto& [partition, nodes] : named_) add_partition(partition, nodes);
     return {};
   }
 
@@ -173,20 +192,43 @@ class Conf {
     return {};
   }
 
+  // "ALL", nodes, and names of sets, in any mix. What can't be read has no node.
   void add_partition(const std::string& partition, std::string_view nodes) {
-    if (nodes == "ALL") {
-      if (all_.empty()) all_ = partition;
-      return;
-    }
     const auto hosts = expand_hostlist(nodes);
-    if (!hosts) return;  // a set of nodes, which NodeSet= names; their pool is not known
-    for (const std::string& host : *hosts) partitions_.try_emplace(host, partition);
+    if (!hosts) return;
+    for (const std::string& host : *hosts) {
+      if (host == "ALL") {
+        if (all_.empty()) all_ = partition;
+      } else if (const auto set = sets_.find(host); set != sets_.end()) {
+        add_set(partition, set->second);
+      } else {
+        partitions_.try_emplace(host, partition);
+      }
+    }
+  }
+
+  // The nodes that a NodeSet line names, and those that have its feature.
+  void add_set(const std::string& partition, const Settings& set) {
+    if (const auto hosts = expand_hostlist(value_of(set, "nodes"))) {
+      for (const std::string& host : *hosts) {
+        if (host == "ALL" && all_.empty()) all_ = partition;
+        partitions_.try_emplace(host, partition);
+      }
+    }
+    const std::string_view feature = value_of(set, "feature");
+    for (const ConfNode& node : nodes_) {
+      if (!feature.empty() && has_feature(*node.settings, feature)) {
+        partitions_.try_emplace(node.name, partition);
+      }
+    }
   }
 
   Settings defaults_;
   std::vector<ConfNode> nodes_;
-  std::map<std::string, std::string> partitions_;  // of a node, the first
-  std::string all_;                                // the first partition of ALL nodes
+  std::vector<std::pair<std::string, std::string>> named_;  // partitions, and what their nodes are
+  std::map<std::string, Settings, std::less<>> sets_;       // of NodeSet lines
+  std::map<std::string, std::string> partitions_;           // of a node, the first
+  std::string all_;                                         // the first partition of ALL nodes
   std::vector<std::string> includes_;
 };
 
@@ -230,6 +272,15 @@ Result<ScontrolNodes> parse_slurm_conf(std::string_view text, const ScontrolOpti
   for (Node& node : found.nodes) node.source.line = line_of(node.source.line);
   for (RejectedRow& row : found.rejected) row.line = line_of(row.line);
   found.states.clear();  // what is configured is no state
+  const auto in_clouds = std::ranges::count_if(conf.nodes(), [](const ConfNode& node) {
+    return ascii::upper_case(value_of(*node.settings, "state")).starts_with("CLOUD");
+  });
+  if (in_clouds > 0) {
+    found.notes.push_back(fmt::format(
+        "{} of its nodes {} in state CLOUD, which come and go: they count as there all the time; "
+        "import a table of nodes with when each was there, or the output of scontrol show node",
+        in_clouds, in_clouds == 1 ? "is" : "are"));
+  }
   for (const std::string& name : conf.includes()) {
     found.notes.push_back(fmt::format("it includes {}, which is not read; import it as well",
                                       shown_as_utf8(std::string_view(name).substr(0, 100))));

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 
 namespace pennyweight::slurm {
@@ -50,6 +53,49 @@ TEST(SlurmConf, NodesWithDefaultsListsAndPartitions) {
             "1:n1 0x cpu=32 mib=1 shards=0 \n");
   EXPECT_EQ(nodes_in("NodeName=n1 CPUs=4 State=FUTURE\nNodeName=n2 CPUs=4\n"),
             "2:n2 0x cpu=4 mib=1 shards=0 \n");
+}
+
+TEST(SlurmConf, SetsOfNodesAreTheirNodes) {
+  const std::string nodes = "NodeName=a[1-2] CPUs=1 Feature=x,fast\nNodeName=b CPUs=1\n";
+  const auto pools_of = [&](const std::string& more) { return nodes_in(nodes + more, true); };
+  const std::string both = "1:a1 0x cpu=1 mib=1 shards=0 p\n1:a2 0x cpu=1 mib=1 shards=0 p\n";
+  const std::string none = "2:b 0x cpu=1 mib=1 shards=0 \n";
+  EXPECT_EQ(pools_of("NodeSet=s Nodes=a1,a2\nPartitionName=p Nodes=s\n"), both + none);
+  EXPECT_EQ(pools_of("PartitionName=p Nodes=s\nNodeSet=s Feature=fast\n"), both + none);
+  EXPECT_EQ(pools_of("PartitionName=p Nodes=s\nNodeSet=s Feature=fas\n").find(" p\n"),
+            std::string::npos);
+  EXPECT_EQ(pools_of("nodeset=s nodes=a1 feature=fast\npartitionname=p nodes=s,b\n"),
+            both + "2:b 0x cpu=1 mib=1 shards=0 p\n");
+  EXPECT_EQ(pools_of("NodeSet=s Nodes=b\nPartitionName=p Nodes=s\nPartitionName=q Nodes=ALL\n"),
+            "1:a1 0x cpu=1 mib=1 shards=0 q\n1:a2 0x cpu=1 mib=1 shards=0 q\n"
+            "2:b 0x cpu=1 mib=1 shards=0 p\n");
+}
+
+// A real one, of AWS ParallelCluster: 5 + 10 nodes with 5 x 2 + 10 x 8 GPUs, 15 without.
+TEST(SlurmConf, ASampleOfParallelCluster) {
+  std::ifstream in("tests/data/slurm/slurm.conf", std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto found = parse_slurm_conf(text, conf_options(true));
+  ASSERT_TRUE(found) << found.error().message;
+  std::map<std::string, std::uint64_t> gpus, cores, nodes;
+  for (const Node& node : found->nodes) {
+    const std::string key = node.pool.text() + " " + node.gpu_model;
+    gpus[key] += node.gpu_count;
+    cores[key] += node.cpu_milli.value_or(0) / 1000;
+    ++nodes[key];
+  }
+  const std::map<std::string, std::uint64_t> gpus_expected = {
+      {"gpu m60", 10}, {"gpu v100", 80}, {"multiple_spot ", 0}};
+  const std::map<std::string, std::uint64_t> cores_expected = {
+      {"gpu m60", 80}, {"gpu v100", 480}, {"multiple_spot ", 40}};
+  const std::map<std::string, std::uint64_t> nodes_expected = {
+      {"gpu m60", 5}, {"gpu v100", 10}, {"multiple_spot ", 15}};
+  EXPECT_EQ(gpus, gpus_expected);
+  EXPECT_EQ(cores, cores_expected);
+  EXPECT_EQ(nodes, nodes_expected);
+  EXPECT_TRUE(found->rejected.empty());
+  ASSERT_FALSE(found->notes.empty());
+  EXPECT_NE(found->notes.back().find("30 of its nodes are in state CLOUD"), std::string::npos);
 }
 
 TEST(SlurmConf, WhatCantBeIsRefused) {
