@@ -1,6 +1,7 @@
 """Jobs and hours of report --as, captures without a time, objects of kubectl, sacct without a header,
 and a node that is ended."""
 import csv
+import gzip
 import io
 import json
 import os
@@ -195,6 +196,14 @@ def kubectl():
             {key: value for key, value in each.items() if key not in ("apiVersion", "kind")}, 0) + "\n"
             for each in items))
     expect_run([*arguments[:-1], "documents.yaml"], cwd, has=["1 already there"])
+    # A node with 2 cores and its pod with half of one, as the documentation of Kubernetes prints them.
+    here = folder()
+    expect_run([*arguments[:3], "--at", "2022-02-17T22:21:01Z", os.path.join(data, "kubectl.yaml")], here,
+               has=["1 holding: 1 new", "1 node: 1 new"])
+    held, = rows(["--as", "activity", "--by", "namespace,node"], here)
+    expect((held["namespace"], held["node"], held["cpu_hours_exact"], held["memory_gib_hours_exact"],
+            held["device_hours_exact"]) == ("default", "kube-worker-1", "1/4", "1/16", "0"),
+           f"kubectl.yaml: {held}")
     (cwd / "twice.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  name: b\n")
     expect_run(["import", "--cluster", "k", "--at", "2023-01-20", "twice.yaml"], cwd, code=1,
                has=["line 5: the key 'name' is here twice", "-o json"])
@@ -430,6 +439,70 @@ def more_formats():
                has=["give --at"])
 
 
+def audit_log():
+    """A node of 4 GPUs at 96 USD the day, and two pods, from what an API server answered."""
+    def event(at, verb, resource, name, answer=None, level="RequestResponse"):
+        one = {"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": level, "stage": "ResponseComplete",
+               "verb": verb, "objectRef": {"resource": resource, "namespace": "ml", "name": name},
+               "responseStatus": {"code": 200}, "stageTimestamp": f"2026-03-01T{at}Z"}
+        return json.dumps({**one, **({"responseObject": answer} if answer else {})}) + "\n"
+
+    def pod(name, gpus, begin, end=None, version=1):
+        return {"kind": "Pod", "apiVersion": "v1", "metadata": {
+                    "name": name, "namespace": "ml", "uid": f"u-{name}", "resourceVersion": str(version),
+                    "creationTimestamp": "2026-03-01T00:00:00Z"},
+                "spec": {"nodeName": "n1", "containers": [{"name": "c", "resources": {
+                    "limits": {"nvidia.com/gpu": str(gpus)}, "requests": {"nvidia.com/gpu": str(gpus)}}}]},
+                "status": {"phase": "Succeeded" if end else "Running", "conditions": [
+                    {"type": "PodScheduled", "status": "True", "lastTransitionTime": f"2026-03-01T{begin}Z"}],
+                    "containerStatuses": [{"name": "c", "state": {"terminated": {
+                        "finishedAt": f"2026-03-01T{end}Z"}}}] if end else []}}
+
+    node = {"kind": "Node", "apiVersion": "v1", "metadata": {
+                "name": "n1", "uid": "nu", "creationTimestamp": "2026-03-01T00:00:00Z",
+                "labels": {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB", "nvidia.com/gpu.count": "4"}},
+            "status": {"capacity": {"cpu": "64", "memory": "512Gi", "nvidia.com/gpu": "4"}}}
+    log = [event("00:00:01", "create", "nodes", "n1", node),
+           event("00:30:01", "patch", "pods", "chat", pod("chat", 1, "00:30:00")),
+           event("06:00:00", "patch", "pods", "train", pod("train", 2, "06:00:00")),
+           event("12:00:02", "patch", "pods", "train", pod("train", 2, "06:00:00", "12:00:00", 2)),
+           event("18:00:00", "update", "leases", "l", {"kind": "Lease"})]
+    arguments = ["import", "--cluster", "k"]
+    cwd = folder()
+    (cwd / "audit.log").write_text("".join(log))
+    expect_run([*arguments, "audit.log"], cwd, has=["Kubernetes audit log", "2 holdings: 2 new", "1 node: 1 new",
+                                                    "1 event holds nothing"])
+    expect_run([*arguments, "audit.log"], cwd, has=["2 holdings: 0 new, 2 already there"])
+    (cwd / "audit.log.gz").write_bytes(gzip.compress("".join(log).encode()))
+    expect_run([*arguments, "audit.log.gz"], cwd, has=["2 holdings: 0 new, 2 already there"])
+    (cwd / "bill.csv").write_text(
+        "BillingAccountId,BilledCost,EffectiveCost,ListCost,ContractedCost,BillingCurrency,ChargePeriodStart,"
+        "ChargePeriodEnd,BillingPeriodStart,BillingPeriodEnd,ChargeCategory,ResourceId,ServiceCategory\n"
+        "a,96,96,96,96,USD,2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,2026-03-01T00:00:00Z,"
+        "2026-04-01T00:00:00Z,Usage,n1,Compute\n")
+    expect_run(["import", "bill.csv"], cwd)
+    expect_run(["allocate", "--month", "2026-03"], cwd)
+    costs = {row["workload"]: (row["effective_cost"], row["gpu_hours_exact"])
+             for row in rows(["--by", "workload"], cwd)}
+    expect((costs.get("ml/train"), costs.get("ml/chat")) ==
+           (("12", "12"), ("17.5", "35/2")), f"costs of the log: {costs}")
+    # Rotated logs, one after another, come to the same; the other way round the file is refused.
+    parts = folder()
+    for name, lines in (("1.log", log[:3]), ("2.log", log[3:]), ("late.log", log[3:] + log[:3])):
+        (parts / name).write_text("".join(lines))
+    for name in ("1.log", "2.log", "late.log"):
+        expect_run([*arguments, name], parts, code=int(name == "late.log"),
+                   has=["in order of time"] if name == "late.log" else [])
+    for row in rows(["--as", "activity", "--by", "workload"], parts):
+        want = {"ml/train": "12", "ml/chat": "11/2"}[row["workload"]]
+        expect(row["gpu_hours_exact"] == want, f"rotated: {row}")
+    # Without answers nobody knows what happened: no hour is guessed.
+    blind = folder()
+    (blind / "b.log").write_text(log[1] + log[2] + event("09:00:00", "patch", "pods", "train", level="Request") +
+                                 event("09:00:00", "delete", "pods", "chat", level="Metadata"))
+    expect_run([*arguments, "b.log"], blind, has=["1 pod is left out", "delete of pods at level Metadata"])
+
+
 def old_defects():
     cwd = folder()
     # Programs that write the XML anew pad its values.
@@ -466,11 +539,19 @@ def old_defects():
     for month, hours in (("2026-03", "3"), ("2026-04", "3")):
         row, = rows(["--as", "activity", "--month", month, "--filter", "cluster=z"], cwd)
         expect(row["gpu_hours_exact"] == hours, f"{month} in Tokyo: {row}")
-    # A month of unpriced days is one warning.
-    (cwd / "n.csv").write_text(NODES + "x1,a,Unheard Of 9000,4,64,512,2026-03-01,\n")
-    expect_run(["import", "--cluster", "p", "n.csv"], cwd)
-    _, _, said = run(["price", "--cluster", "p", "--month", "2026-03"], cwd)
-    expect(0 < len(said.strip().split("\n")) <= 3, f"price warns {len(said.splitlines())} times: {said[:500]}")
+    # A month of ten nodes without a price is one warning, and of two days of one that was ended two lines.
+    (cwd / "n.csv").write_text(NODES + "".join(f"x{i},a,Unheard Of 9000,4,64,512,2026-03-01,\n" for i in range(10)))
+    node = "node,instance_type,gpu_model,gpu_count,from,to\ny1,p5.48xlarge,NVIDIA H100 80GB HBM3,8,2026-03-01,"
+    (cwd / "y.csv").write_text(node + "\n")
+    (cwd / "card.csv").write_text("instance_type,unit,price,currency\np5.48xlarge,Hours,98.32,USD\n")
+    expect_run(["import", "--cluster", "p", "n.csv", "y.csv"], cwd)
+    price = ["price", "--month", "2026-03", "--rate-card", "card.csv"]
+    code, out, said = run(price, cwd)
+    expect(code == 0 and said.count("warning") == 1 and "10 nodes, such as x0" in said and
+           "31 lines: 31 new" in out and "73,150.08 USD" in out, f"price: {code}: {out}{said}")
+    (cwd / "y.csv").write_text(node + "2026-03-03\n")
+    expect_run(["import", "--cluster", "p", "y.csv"], cwd)
+    expect_run(price, cwd, has=["2 lines: 0 new, 2 already there, 29 retired", "4,719.36 USD"])
 
 
 held_nothing()
@@ -479,6 +560,7 @@ two_devices()
 kinds_of_device()
 suspended()
 more_formats()
+audit_log()
 old_defects()
 activity()
 measures()

@@ -1,10 +1,11 @@
-// Kubernetes as input formats: what `kubectl get pods,nodes -o json` and `-o yaml` print, and what
-// kube-state-metrics serves at /metrics.
+// Kubernetes as input formats: what `kubectl get pods,nodes -o json` and `-o yaml` print, what
+// kube-state-metrics serves at /metrics, and the audit log of an API server.
 #include <fmt/format.h>
 #include <simdjson.h>
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@
 #include "core/try.h"
 #include "ingest/manifests/document.h"
 #include "ingest/manifests/document_text.h"
+#include "ingest/schedulers/kubernetes/audit_log.h"
 #include "ingest/schedulers/kubernetes/cluster_state.h"
 #include "ingest/schedulers/kubernetes/object_json.h"
 #include "ingest/schedulers/kubernetes/state_metrics.h"
@@ -31,11 +33,14 @@
 namespace pennyweight {
 namespace {
 
-// A collector reports a node again only where it has changed.
-kubernetes::KnownFacts known_facts(const ParserInput& input, std::span<const Node> nodes) {
+// A collector reports a node again only where it has changed, here since `until`.
+kubernetes::KnownFacts known_facts(const ParserInput& input, std::span<const Node> nodes,
+                                   Instant until = kInstantMax) {
   std::map<NodeId, Node> latest;
   for (const Node& node : nodes) {
-    if (node.cluster == input.cluster.name) latest.insert_or_assign(node.name, node);
+    if (node.cluster == input.cluster.name && node.from <= until) {
+      latest.insert_or_assign(node.name, node);
+    }
   }
   kubernetes::KnownFacts known;
   known.node = [latest = std::move(latest)](const NodeId& name) -> std::optional<Node> {
@@ -301,6 +306,75 @@ bool matches_state_metrics(const InputFormat&, const FileStart& start) {
   return false;
 }
 
+// The facts of a log come a minute at a time; what they can't tell is told once.
+class AuditLogReader {
+ public:
+  explicit AuditLogReader(const ParserInput& input)
+      : input_(input),
+        log_({.file = input.file,
+              .cluster = input.cluster.name,
+              .now = input.now,
+              .known = [this](Instant first) { return known_facts(input_, nodes_, first); },
+              .give = [this](const kubernetes::Facts& facts) { return give(facts); },
+              .rejected =
+                  [this](std::span<const RejectedRow> rows) {
+                    return input_.sink.rejected(rows);
+                  }}) {}
+
+  Result<void> feed(std::string_view chunk) {
+    if (!has_begun_) {
+      nodes_ = TRY(input_.store.nodes());
+      has_begun_ = true;
+    }
+    return log_.feed(chunk);
+  }
+
+  Result<void> finish() {
+    TRY(log_.finish());
+    for (const std::string& problem : problems_) input_.remarks.push_back(problem);
+    const kubernetes::AuditCounts& counts = log_.counts();
+    add_remark(input_, counts.others, "event holds nothing", "events hold nothing");
+    add_remark(input_, counts.waiting_pods, "pod was on no node at its end",
+               "pods were on no node at its end");
+    add_remark(input_, counts.partial_pods,
+               "pod is left out, since the log has its last change at level Request, without "
+               "the answer; its hours come with its deletion, or with kubectl get pods -A -o json",
+               "pods are left out, since the log has their last changes at level Request, "
+               "without the answers; their hours come with their deletion, or with kubectl get "
+               "pods -A -o json");
+    add_remark(input_, counts.partial_nodes,
+               "node is left out for the same reason; import kubectl get nodes -o json",
+               "nodes are left out for the same reason; import kubectl get nodes -o json");
+    return {};
+  }
+
+ private:
+  Result<void> give(const kubernetes::Facts& facts) {
+    constexpr std::size_t kShown = 10;
+    for (const std::string& problem : facts.problems) {
+      if (problems_.size() < kShown) problems_.push_back(problem);
+    }
+    TRY(input_.sink.nodes(facts.nodes));
+    TRY(input_.sink.gpus(facts.gpus));
+    TRY(input_.sink.holdings(facts.holdings));
+    return input_.sink.outages(facts.outages);
+  }
+
+  ParserInput input_;
+  std::vector<Node> nodes_;
+  bool has_begun_ = false;
+  std::vector<std::string> problems_;
+  kubernetes::AuditLog log_;
+};
+
+Result<FileParser> open_audit_log(const InputFormat&, const ParserInput& input) {
+  return stream_parser(std::make_shared<AuditLogReader>(input));
+}
+
+bool matches_audit_log(const InputFormat&, const FileStart& start) {
+  return kubernetes::is_audit_log(start.text());
+}
+
 }  // namespace
 
 std::vector<InputFormat> kubernetes_inputs() {
@@ -308,6 +382,12 @@ std::vector<InputFormat> kubernetes_inputs() {
            .description = "Kubernetes (kube-state-metrics, /metrics)",
            .matches = matches_state_metrics,
            .open = open_state_metrics,
+           .needs_cluster = true,
+           .cluster_kind = ClusterKind::kKubernetes},
+          {.name = "kubernetes-audit",
+           .description = "Kubernetes audit log (audit.k8s.io/v1, an event a line)",
+           .matches = matches_audit_log,
+           .open = open_audit_log,
            .needs_cluster = true,
            .cluster_kind = ClusterKind::kKubernetes},
           {.name = "kubectl",

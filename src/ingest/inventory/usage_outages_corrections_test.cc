@@ -70,6 +70,21 @@ TEST(UsageTable, TheDocumentedRows) {
   EXPECT_TRUE(read.facts[2].of_workload);
 }
 
+// Shares are the nearest millionth, and not the one below.
+TEST(UsageTable, SharesAreTheNearestMillionth) {
+  const auto read = read_usage(
+      "cluster,node,gpu,at,gpu_util,engine_active,sm_active\n"
+      "c,n,g,2026-03-01,99.99996,0.9999996,0.999892\n"
+      "c,n,g,2026-03-02,33.33333333,0.66666666666,0.0000004\n");
+  ASSERT_EQ(read.facts.size(), 2u);
+  EXPECT_EQ(read.facts[0].gpu_util_ppm, 1'000'000u);
+  EXPECT_EQ(read.facts[0].engine_active_ppm, 1'000'000u);
+  EXPECT_EQ(read.facts[0].sm_active_ppm, 999'892u);
+  EXPECT_EQ(read.facts[1].gpu_util_ppm, 333'333u);
+  EXPECT_EQ(read.facts[1].engine_active_ppm, 666'667u);
+  EXPECT_EQ(read.facts[1].sm_active_ppm, 0u);
+}
+
 TEST(UsageTable, BadRows) {
   constexpr Case kCases[] = {
       {",G,2026-03-01,1,,,,,", "node"},

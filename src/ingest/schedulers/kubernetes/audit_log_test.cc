@@ -1,0 +1,292 @@
+// The audit log of an API server: what its answers say of who held what, and what they leave out.
+#include "ingest/schedulers/kubernetes/audit_log.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pennyweight::kubernetes {
+namespace {
+
+struct AuditText {
+  std::string at = {}, verb = {}, path = "ns/p", answer = {}, resource = "pods", subresource = {},
+              stage = {}, level = {}, uri = {};
+  int code = 200;
+};
+
+std::string event_text(const AuditText& of) {
+  const std::size_t slash = of.path.find('/');
+  return fmt::format(
+      R"({{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"{}","auditID":"a","stage":"{}",)"
+      R"("requestURI":"/api/v1/x{}","verb":"{}","objectRef":{{"resource":"{}","namespace":"{}",)"
+      R"("name":"{}","subresource":"{}"}},"responseStatus":{{"metadata":{{}},"code":{}}},{})"
+      R"("stageTimestamp":"2026-03-01T{}.250000Z"}})"
+      "\n",
+      of.level.empty() ? "RequestResponse" : of.level,
+      of.stage.empty() ? "ResponseComplete" : of.stage, of.uri, of.verb, of.resource,
+      of.path.substr(0, slash), of.path.substr(slash + 1), of.subresource, of.code,
+      of.answer.empty() ? "" : R"("responseObject":)" + of.answer + ",", of.at);
+}
+
+struct AuditPod {
+  std::string node = "n1", finished = {}, deletion = {};
+  int version = 1;
+};
+std::string pod_text(const AuditPod& of) {
+  return fmt::format(
+      R"({{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"p","namespace":"ns","uid":"u1",)"
+      R"("resourceVersion":"{}","creationTimestamp":"2026-03-01T00:00:00Z"{}}},"spec":{{{})"
+      R"("containers":[{{"name":"c","resources":{{"limits":{{"nvidia.com/gpu":"2"}},)"
+      R"("requests":{{"cpu":"4","nvidia.com/gpu":"2"}}}}}}]}},"status":{{"phase":"{}",)"
+      R"("conditions":[{{"type":"PodScheduled","status":"{}",)"
+      R"("lastTransitionTime":"2026-03-01T00:10:00Z"}}]{}}}}})",
+      of.version, of.deletion, of.node.empty() ? "" : R"("nodeName":")" + of.node + R"(",)",
+      of.node.empty()       ? "Pending"
+      : of.finished.empty() ? "Running"
+                            : "Succeeded",
+      of.node.empty() ? "False" : "True",
+      of.finished.empty() ? ""
+                          : R"(,"containerStatuses":[{"name":"c","state":{"terminated":{)"
+                            R"("finishedAt":"2026-03-01T)" +
+                                of.finished + R"(Z"}}}])");
+}
+std::string node_text(int gpus, int version = 1) {
+  return fmt::format(
+      R"({{"kind":"Node","apiVersion":"v1","metadata":{{"name":"n1","uid":"nu",)"
+      R"("resourceVersion":"{}","creationTimestamp":"2026-02-01T00:00:00Z","labels":{{)"
+      R"("nvidia.com/gpu.product":"NVIDIA-L4","nvidia.com/gpu.count":"{}"}}}},"status":{{)"
+      R"("capacity":{{"cpu":"48","memory":"1Gi","nvidia.com/gpu":"{}"}}}}}})",
+      version, gpus, gpus);
+}
+
+const std::string kPending = R"(,"deletionTimestamp":"2026-03-01T02:00:30Z",)"
+                             R"("deletionGracePeriodSeconds":30)";
+const std::string kRemoved = R"(,"deletionTimestamp":"2026-03-01T02:00:00Z",)"
+                             R"("deletionGracePeriodSeconds":0)";
+
+KnownFacts audit_ledger() {
+  KnownFacts known;
+  known.node = [](const NodeId& name) -> std::optional<Node> {
+    return Node{.cluster = ClusterId("c"),
+                .name = name,
+                .provider_id = {},
+                .instance_type = {},
+                .region = {},
+                .pool = PoolId(""),
+                .gpu_model = "NVIDIA-L4",
+                .gpu_count = 4,
+                .shard_count = 0,
+                .mps_count = 0,
+                .sharing = GpuSharing::kNone,
+                .gpu_replicas = 0,
+                .replicas_renamed = false,
+                .cpu_milli = {},
+                .memory_bytes = {},
+                .from = parse_instant("2026-01-01").value(),
+                .to = {},
+                .id = {},
+                .source = {}};
+  };
+  return known;
+}
+
+// With a node of 4 GPUs in the ledger, or with none.
+std::string audit_facts(std::string_view text, std::size_t chunk = 65'536, bool knows = true) {
+  std::string out;
+  AuditLog log({.file = "f",
+                .cluster = ClusterId("c"),
+                .now = parse_instant("2026-04-01").value(),
+                .known = [&](Instant) { return knows ? audit_ledger() : KnownFacts{}; },
+                .give = [&](const Facts& facts) -> Result<void> {
+                  for (const Holding& one : facts.holdings) {
+                    out += fmt::format("{} {} {} {}\n", one.workload.text(), to_text(one.placement),
+                                       to_text(one.held), one.ended ? "ended" : "runs");
+                  }
+                  for (const Node& node : facts.nodes) {
+                    out += fmt::format("node {} {} from {}\n", node.name.text(), node.gpu_count,
+                                       to_text(node.from));
+                  }
+                  return {};
+                },
+                .rejected = [&](std::span<const RejectedRow> rows) -> Result<void> {
+                  for (const RejectedRow& row : rows) {
+                    out += fmt::format("{} {}: {}\n", row.line, row.text, row.reason);
+                  }
+                  return {};
+                }});
+  for (std::size_t at = 0; at < text.size(); at += chunk) {
+    if (const auto fed = log.feed(text.substr(at, chunk)); !fed) return out + fed.error().message;
+  }
+  if (const auto done = log.finish(); !done) return out + done.error().message;
+  const AuditCounts& counts = log.counts();
+  return out + fmt::format("changes={} others={} waiting={} partial={}/{}", counts.changes,
+                           counts.others, counts.waiting_pods, counts.partial_pods,
+                           counts.partial_nodes);
+}
+
+const std::string kCreated =
+    event_text({.at = "00:00:00", .verb = "create", .answer = pod_text({.node = ""}), .code = 201});
+const std::string kRuns = event_text({.at = "00:10:05",
+                                      .verb = "patch",
+                                      .answer = pod_text({.version = 2}),
+                                      .subresource = "status"});
+
+TEST(AuditLog, APodIsHeldFromItsNodeToItsEnd) {
+  const std::string ended = event_text({.at = "01:30:02",
+                                        .verb = "patch",
+                                        .answer = pod_text({.finished = "01:30:00", .version = 3}),
+                                        .subresource = "status"});
+  const std::string held = "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T01:30:00Z ended\n";
+  EXPECT_EQ(audit_facts(kCreated + kRuns + ended),
+            held + "changes=3 others=0 waiting=0 partial=0/0");
+  EXPECT_EQ(audit_facts(kCreated + kRuns + ended, 7), audit_facts(kCreated + kRuns + ended));
+  // Until the last event, whatever that is about, while it runs; a pod without a node holds
+  // nothing.
+  const std::string lease =
+      event_text({.at = "05:00:00", .verb = "update", .answer = "{}", .resource = "leases"});
+  EXPECT_EQ(audit_facts(kCreated + kRuns + lease),
+            "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T05:00:00.250Z runs\n"
+            "changes=2 others=1 waiting=0 partial=0/0");
+  EXPECT_EQ(audit_facts(kCreated + lease), "changes=1 others=1 waiting=1 partial=0/0");
+  // Line ends of Windows, a byte order mark, and an EventList are the same; a cut line is aside.
+  std::string windows = "\xEF\xBB\xBF" + kCreated + "\r\n" + kRuns + ended;
+  EXPECT_EQ(audit_facts(windows), audit_facts(kCreated + kRuns + ended));
+  const std::string items = kCreated.substr(0, kCreated.size() - 1) + "," +
+                            kRuns.substr(0, kRuns.size() - 1) + "," +
+                            ended.substr(0, ended.size() - 1);
+  EXPECT_EQ(
+      audit_facts(R"({"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[)" + items + "]}"),
+      audit_facts(kCreated + kRuns + ended));
+  EXPECT_NE(audit_facts(kCreated + kRuns.substr(0, 300)).find("2 {"), std::string::npos);
+}
+
+TEST(AuditLog, ADeletionEndsAPodWhenItIsDone) {
+  const std::string asked = event_text({.at = "02:00:00",
+                                        .verb = "delete",
+                                        .answer = pod_text({.deletion = kPending, .version = 3})});
+  const std::string done = event_text({.at = "02:00:20",
+                                       .verb = "delete",
+                                       .answer = pod_text({.deletion = kRemoved, .version = 4})});
+  EXPECT_EQ(audit_facts(kRuns + asked),
+            "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T02:00:00.250Z runs\n"
+            "changes=2 others=0 waiting=0 partial=0/0");
+  const std::string gone = "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T02:00:20.250Z ended\n";
+  EXPECT_EQ(audit_facts(kRuns + asked + done), gone + "changes=3 others=0 waiting=0 partial=0/0");
+  // The kubelet's own time, where there is one.
+  EXPECT_EQ(audit_facts(kRuns + event_text({.at = "02:00:20",
+                                            .verb = "delete",
+                                            .answer = pod_text({.finished = "01:59:58",
+                                                                .deletion = kRemoved,
+                                                                .version = 4})})),
+            "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T01:59:58Z ended\n"
+            "changes=2 others=0 waiting=0 partial=0/0");
+  // A Status in place of the object.
+  const std::string status = event_text(
+      {.at = "02:00:20", .verb = "delete", .answer = R"({"kind":"Status","status":"Success"})"});
+  EXPECT_EQ(audit_facts(kRuns + status), gone + "changes=2 others=0 waiting=0 partial=0/0");
+}
+
+TEST(AuditLog, WhatDidNotHappenCountsNothing) {
+  for (AuditText of :
+       std::vector<AuditText>{{.at = "00:10:06", .verb = "delete", .code = 409},
+                              {.at = "00:10:06", .verb = "delete", .uri = "?dryRun=All"},
+                              {.at = "00:10:06", .verb = "delete", .stage = "RequestReceived"},
+                              {.at = "00:10:06", .verb = "create", .subresource = "binding"}}) {
+    of.answer = pod_text({.deletion = kRemoved, .version = 9});
+    EXPECT_NE(audit_facts(kRuns + event_text(of)).find("runs\nchanges=1 others=1"),
+              std::string::npos)
+        << event_text(of);
+  }
+  // An answer of an earlier version, as from a cache.
+  const std::string ended = event_text({.at = "01:30:02",
+                                        .verb = "patch",
+                                        .answer = pod_text({.finished = "01:30:00", .version = 3}),
+                                        .subresource = "status"});
+  const std::string stale =
+      event_text({.at = "01:30:02", .verb = "get", .answer = pod_text({.version = 2})});
+  EXPECT_NE(audit_facts(kRuns + ended + stale).find("01:30:00Z ended"), std::string::npos);
+}
+
+TEST(AuditLog, WhatALogLeavesOutIsNotGuessed) {
+  // The kubelet's reports at level Request, as the policies of cloud providers have them.
+  const std::string report =
+      event_text({.at = "03:00:00", .verb = "patch", .subresource = "status", .level = "Request"});
+  EXPECT_EQ(audit_facts(kRuns + report), "changes=1 others=1 waiting=0 partial=1/0");
+  const std::string done = event_text(
+      {.at = "04:00:00",
+       .verb = "delete",
+       .answer = pod_text({.finished = "03:59:00", .deletion = kRemoved, .version = 5})});
+  EXPECT_EQ(audit_facts(kRuns + report + done),
+            "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T03:59:00Z ended\n"
+            "changes=2 others=1 waiting=0 partial=0/0");
+  const std::string blind = event_text({.at = "03:00:00", .verb = "delete", .level = "Metadata"});
+  EXPECT_NE(audit_facts(kRuns + blind)
+                .find("2 ns/p: delete of pods at level Metadata, without its answer"),
+            std::string::npos);
+  for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
+           {"{}\n", "stageTimestamp: '' is not a time"},
+           {"[1]\n", "stageTimestamp"},
+           {R"({"apiVersion":"audit.k8s.io/v1beta1"})", "is of 'audit.k8s.io/v1beta1'"},
+           {R"({"stageTimestamp":"2027-01-01T00:00:00Z"})", "is in the future"},
+           {kRuns + kCreated, "event 2 is of 2026-03-01T00:00:00.250Z, and one before it of"}}) {
+    EXPECT_NE(audit_facts(text).find(says), std::string::npos) << audit_facts(text);
+  }
+}
+
+TEST(AuditLog, ANodeIsWhatItWasWhen) {
+  const auto node_event = [](const char* at, std::string answer) {
+    return event_text({.at = at,
+                       .verb = "patch",
+                       .path = "/n1",
+                       .answer = std::move(answer),
+                       .resource = "nodes",
+                       .subresource = "status"});
+  };
+  const auto facts_of_nodes = [](const std::string& text) {
+    return audit_facts(text, 65'536, false);
+  };
+  EXPECT_EQ(facts_of_nodes(node_event("00:00:00", node_text(4)) +
+                           node_event("06:00:00", node_text(8, 2)) +
+                           node_event("07:00:00", node_text(8, 3))),
+            "node n1 4 from 2026-02-01T00:00:00Z\n"
+            "node n1 8 from 2026-03-01T06:00:00.250Z\n"
+            "changes=3 others=0 waiting=0 partial=0/0");
+  // A report without the answer: what the node has then is not known, until it is seen again.
+  const std::string blind = node_event("00:00:01", "");
+  EXPECT_EQ(facts_of_nodes(node_event("00:00:00", node_text(0)) + blind),
+            "changes=1 others=1 waiting=0 partial=0/1");
+  EXPECT_EQ(facts_of_nodes(node_event("00:00:00", node_text(4)) + blind +
+                           node_event("06:00:00", node_text(4, 2))),
+            "node n1 4 from 2026-02-01T00:00:00Z\nchanges=2 others=1 waiting=0 partial=0/0");
+  // A pod that ended before its node was first seen, and one that ended when the node changed.
+  const auto ended = [](const char* at, const char* finished, int version) {
+    return event_text({.at = at,
+                       .verb = "patch",
+                       .answer = pod_text({.finished = finished, .version = version}),
+                       .subresource = "status"});
+  };
+  EXPECT_EQ(facts_of_nodes(kRuns + ended("00:20:00", "00:19:59", 3) +
+                           node_event("00:30:00", node_text(4)) +
+                           node_event("06:00:00", node_text(8, 2))),
+            "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T00:19:59Z ended\n"
+            "node n1 4 from 2026-02-01T00:00:00Z\n"
+            "node n1 8 from 2026-03-01T06:00:00.250Z\n"
+            "changes=4 others=0 waiting=0 partial=0/0");
+}
+
+TEST(AuditLog, IsKnownByItsBeginning) {
+  EXPECT_TRUE(is_audit_log(kCreated));
+  EXPECT_TRUE(
+      is_audit_log(R"({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": []})"));
+  EXPECT_FALSE(is_audit_log(R"({"kind":"Event","apiVersion":"v1","metadata":{}})"));
+  EXPECT_FALSE(is_audit_log(R"({"kind":"Policy","apiVersion":"audit.k8s.io/v1","rules":[]})"));
+}
+
+}  // namespace
+}  // namespace pennyweight::kubernetes
