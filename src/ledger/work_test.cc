@@ -14,9 +14,9 @@ using std::chrono::sys_days;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Instant at(const char* text) { return *parse_instant(text); }
+Instant instant_of(const char* text) { return *parse_instant(text); }
 Invalidation on(const char* cluster, const char* day) {
-  return {InvalidationKind::kDay, ClusterId(cluster), std::chrono::floor<days>(at(day))};
+  return {InvalidationKind::kDay, ClusterId(cluster), std::chrono::floor<days>(instant_of(day))};
 }
 
 RC_GTEST_PROP(DaySet, HoldsTheDaysOfItsRanges, ()) {
@@ -40,10 +40,11 @@ TEST(DaySet, WhatNoCalendarHasIsTheNearestDayThatOneHas) {
 
 TEST(InvalidationCollector, AKindWithoutNewFactsInvalidatesNothing) {
   InvalidationCollector invalidations;
-  invalidations.add(Holding(ClusterId("a"), WorkloadId("1"),
-                            Interval(at("2026-03-01T23:59:59.999Z"), at("2026-03-03")), OnGpus{}));
-  invalidations.add(
-      Outage(ClusterId("b"), NodeId("n"), Interval(at("2026-03-09"), at("2026-03-09T00:00:01Z"))));
+  invalidations.add(Holding(
+      ClusterId("a"), WorkloadId("1"),
+      Interval(instant_of("2026-03-01T23:59:59.999Z"), instant_of("2026-03-03")), OnGpus{}));
+  invalidations.add(Outage(ClusterId("b"), NodeId("n"),
+                           Interval(instant_of("2026-03-09"), instant_of("2026-03-09T00:00:01Z"))));
   EXPECT_THAT(invalidations.invalidations({}), IsEmpty());
   EXPECT_THAT(
       invalidations.invalidations(

@@ -97,7 +97,7 @@ TEST(RenderJson, HasDecimalsAsStrings) {
             "\"share_percent\": \"100.0000\", \"gpu_hours\": \"0.1429\", "
             "\"gpu_hours_exact\": \"1/7\", \"postings\": 12001},\n"
             "  \"notes\": [\"a note\"]}]\n");
-  EXPECT_EQ(render_json({}), "[]\n");
+  EXPECT_EQ(render_json(std::vector<Table>{}), "[]\n");
 }
 
 TEST(Printable, DisarmsTerminals) {

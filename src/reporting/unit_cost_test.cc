@@ -10,7 +10,7 @@
 namespace pennyweight {
 namespace {
 
-const ClusterId kCluster("c");
+const ClusterId kUnitCluster("c");
 
 Money usd(std::int64_t units) { return Money::from_units(units, kUsd); }
 Money exact(const char* text) { return Money::from_decimal(*parse_exact_decimal(text), kUsd); }
@@ -25,14 +25,14 @@ WorkloadDimensions given(const char* workload,
 Outcome outcome(const char* workload, std::string_view measure, std::uint64_t count,
                 std::initializer_list<std::pair<const char*, const char*>> labels = {}) {
   const Instant begin = *parse_instant("2026-03-01T00:00:00Z");
-  Outcome counted(kCluster, WorkloadId(workload), std::string(measure),
+  Outcome counted(kUnitCluster, WorkloadId(workload), std::string(measure),
                   *Interval::of(begin, begin + std::chrono::minutes(1)), count);
   for (const auto& [key, value] : labels) EXPECT_TRUE(counted.labels.set(key, value));
   return counted;
 }
 
 void cost(UnitCosts& costs, const char* workload, PostingKind kind, Money amount) {
-  costs.add_cost(kCluster, WorkloadId(workload), kind, amount);
+  costs.add_cost(kUnitCluster, WorkloadId(workload), kind, amount);
 }
 
 const UnitCostRow* find(const UnitCostReport& report, const char* key) {
@@ -51,7 +51,7 @@ UnitCosts fleet(const char* by) {
       given("s/v", {{"team", "cv"}}),
       given("(team=nlp,user=ann)", {{"team", "nlp"}, {"user", "ann"}}),
       given("(team=ops)", {{"team", "ops"}})};
-  costs.add_dimensions(kCluster, dimensions);
+  costs.add_dimensions(kUnitCluster, dimensions);
   using enum PostingKind;
   cost(costs, "s/a", kUsed, usd(30));
   cost(costs, "s/a", kHeldIdle, usd(10));
@@ -182,7 +182,7 @@ RC_GTEST_PROP(UnitCost, RowsAddUpToThePostings, ()) {
       given("b", {{"team", kTeams[*rc::gen::inRange(0, 2)]}}),
       given("n/c", {{"team", "x"}, {"user", "u"}}), given("(team=x)", {{"team", "x"}}),
       given("(team=x,user=u)", {{"team", "x"}, {"user", "u"}})};
-  costs.add_dimensions(kCluster, dimensions);
+  costs.add_dimensions(kUnitCluster, dimensions);
   Money total = Money::zero(kUsd);
   const int postings = *rc::gen::inRange(1, 25);
   for (int i = 0; i < postings; ++i) {

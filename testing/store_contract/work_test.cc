@@ -346,13 +346,13 @@ class SeveralWorkers : public ::testing::TestWithParam<std::string> {
   ServerLedger ledger_;
   std::unique_ptr<Store> store_;
 };
-std::vector<std::string> server_stores() {
+std::vector<std::string> work_stores() {
   std::vector<std::string> found = persistent_stores();
   std::erase(found, "duckdb");
   return found;
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SeveralWorkers);
-INSTANTIATE_TEST_SUITE_P(Stores, SeveralWorkers, ::testing::ValuesIn(server_stores()), store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, SeveralWorkers, ::testing::ValuesIn(work_stores()), store_name);
 
 TEST_P(SeveralWorkers, OneOfManyWorkersClaimsAScope) {
   constexpr int kWorkers = 4;

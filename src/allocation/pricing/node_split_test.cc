@@ -9,11 +9,11 @@
 namespace pennyweight {
 namespace {
 
-Decimal decimal(std::string_view text) { return parse_exact_decimal(text).value(); }
+Decimal exact(std::string_view text) { return parse_exact_decimal(text).value(); }
 
 const HostUnitRates& open_cost_rates() {
-  static const HostUnitRates rates{.per_cpu_hour = decimal("0.031611"),
-                                   .per_gib_hour = decimal("0.004237")};
+  static const HostUnitRates rates{.per_cpu_hour = exact("0.031611"),
+                                   .per_gib_hour = exact("0.004237")};
   return rates;
 }
 
@@ -42,7 +42,7 @@ TEST(NodeSplit, ResidualLeavesTheGpusTheRestOfWhatCpuAndMemoryCostOnTheMarket) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.node);
     const NodeSplitWeights split =
-        residual_split(decimal(c.per_hour), c.cpus * 1000, gib(c.memory_gib), open_cost_rates());
+        residual_split(exact(c.per_hour), c.cpus * 1000, gib(c.memory_gib), open_cost_rates());
     EXPECT_EQ(gpu_per_mille(split), c.want_gpu_per_mille);
     EXPECT_FALSE(split.capped);
   }
@@ -51,7 +51,7 @@ TEST(NodeSplit, ResidualLeavesTheGpusTheRestOfWhatCpuAndMemoryCostOnTheMarket) {
 TEST(NodeSplit, ResidualIsExactToTheTick) {
   // 64 x 0.031611 = 2.023104 and 488 x 0.004237 = 2.067656, of 24.48.
   const NodeSplitWeights split =
-      residual_split(decimal("24.48"), 64'000, gib(488), open_cost_rates());
+      residual_split(exact("24.48"), 64'000, gib(488), open_cost_rates());
   EXPECT_EQ(to_text(split.cpu), "2023104000000000000");
   EXPECT_EQ(to_text(split.memory), "2067656000000000000");
   EXPECT_EQ(to_text(split.gpu), "20389240000000000000");  // 8 x 2.548655
@@ -59,7 +59,7 @@ TEST(NodeSplit, ResidualIsExactToTheTick) {
 
 TEST(NodeSplit, CpuAndMemoryTakeAtMostHalfOfThePrice) {
   // 0.031611 x 96 = 3.034656 and 0.004237 x 1152 = 4.881024 of a price of 2.
-  const NodeSplitWeights split = residual_split(decimal("2"), 96'000, gib(1152), open_cost_rates());
+  const NodeSplitWeights split = residual_split(exact("2"), 96'000, gib(1152), open_cost_rates());
   EXPECT_TRUE(split.capped);
   EXPECT_EQ(to_text(split.gpu), "1000000000000000000");
   EXPECT_EQ(to_text(split.cpu), "383372748772057486");  // 3.034656 / 7.91568
@@ -84,17 +84,17 @@ TEST(NodeSplit, EdgesOfThePrice) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.per_hour);
-    EXPECT_EQ(residual_split(decimal(c.per_hour), c.cpu_milli, c.memory_bytes, open_cost_rates()),
+    EXPECT_EQ(residual_split(exact(c.per_hour), c.cpu_milli, c.memory_bytes, open_cost_rates()),
               c.want);
   }
-  EXPECT_THROW(residual_split(decimal("-1"), 1, 1, open_cost_rates()), InvariantError);
-  EXPECT_THROW(whole_node_split(decimal("-1")), InvariantError);
+  EXPECT_THROW(residual_split(exact("-1"), 1, 1, open_cost_rates()), InvariantError);
+  EXPECT_THROW(whole_node_split(exact("-1")), InvariantError);
 }
 
 TEST(NodeSplit, WholeNodeGivesTheGpusAll) {
-  EXPECT_EQ(whole_node_split(decimal("24.48")),
+  EXPECT_EQ(whole_node_split(exact("24.48")),
             (NodeSplitWeights{.gpu = UInt128{24'480} * 1'000'000'000'000'000}));
-  EXPECT_EQ(whole_node_split(decimal("0")), NodeSplitWeights{.gpu = 1});
+  EXPECT_EQ(whole_node_split(exact("0")), NodeSplitWeights{.gpu = 1});
 }
 
 TEST(NodeSplit, WeightsAddUpToThePriceForAnyNode) {

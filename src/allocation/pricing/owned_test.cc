@@ -13,15 +13,15 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kOwnedHeader =
     "cluster,node,purchase,salvage,currency,in_service,life_months,retired,"
     "cost_of_capital_percent,power_watts,pue,tariff_per_kwh,colo_per_kw_month,"
     "operations_per_month,support_per_month\n";
 
-Date day(std::string_view text) { return parse_date(text).value(); }
+Date owned_day(std::string_view text) { return parse_date(text).value(); }
 
 std::vector<OwnedAsset> assets_of(std::string_view rows) {
-  auto assets = parse_owned_assets(std::string(kHeader) + std::string(rows), "assets.csv");
+  auto assets = parse_owned_assets(std::string(kOwnedHeader) + std::string(rows), "assets.csv");
   EXPECT_TRUE(assets.has_value()) << assets.error().message;
   return assets ? *std::move(assets) : std::vector<OwnedAsset>();
 }
@@ -82,7 +82,7 @@ TEST(Owned, RowsThatAreRefused) {
   };
   for (const Case& c : cases) {
     const auto assets =
-        parse_owned_assets(std::string(kHeader) + std::string(c.rows), "assets.csv");
+        parse_owned_assets(std::string(kOwnedHeader) + std::string(c.rows), "assets.csv");
     ASSERT_FALSE(assets.has_value()) << c.rows;
     EXPECT_EQ(assets.error().message.substr(0, c.want.size()), c.want) << c.rows;
   }
@@ -96,7 +96,7 @@ TEST(Owned, RowsThatAreRefused) {
 TEST(Owned, TheWorkedExample) {
   const OwnedAsset asset = worked_example();
   EXPECT_EQ(to_text(end_of_life(asset)), "2029-01-01");  // 1,096 days: 2028 is a leap year
-  const auto march = owned_days(asset, day("2026-03-01"), day("2026-04-01"), {});
+  const auto march = owned_days(asset, owned_day("2026-03-01"), owned_day("2026-04-01"), {});
   ASSERT_EQ(march.size(), 31u);
   const OwnedDay& first = march.front();
   EXPECT_EQ(text(first.depreciation), "218.978102189781021898");  // 240,000 / 1,096
@@ -120,7 +120,7 @@ TEST(Owned, TheWorkedExample) {
 
 TEST(Owned, TheDaysOfALifeAddUpToWhatIsWrittenOff) {
   const OwnedAsset asset = worked_example();
-  const auto life = owned_days(asset, day("2020-01-01"), end_of_life(asset), {});
+  const auto life = owned_days(asset, owned_day("2020-01-01"), end_of_life(asset), {});
   ASSERT_EQ(life.size(), 1096u);
   EXPECT_TRUE(sum_of(life).depreciation == asset.purchase - asset.salvage);
   // The amounts of a split into equal parts, day by day.
@@ -133,21 +133,22 @@ TEST(Owned, TheDaysOfALifeAddUpToWhatIsWrittenOff) {
 
 TEST(Owned, AfterItsLifeAndAfterItIsRetired) {
   OwnedAsset asset = worked_example();
-  const auto later = owned_days(asset, day("2029-01-01"), day("2029-01-02"), {});
+  const auto later = owned_days(asset, owned_day("2029-01-01"), owned_day("2029-01-02"), {});
   ASSERT_EQ(later.size(), 1u);
   EXPECT_EQ(text(later.front().depreciation), "0");
   EXPECT_EQ(text(later.front().capital), "13.150684931506849315");  // 80,000 x 6 % / 365
   EXPECT_EQ(text(later.front().power), "23.5008");
-  asset.retired = day("2029-01-02");
-  EXPECT_EQ(owned_days(asset, day("2029-01-01"), day("2029-02-01"), {}).size(), 1u);
-  EXPECT_TRUE(owned_days(asset, day("2025-12-01"), day("2026-01-01"), {}).empty());
+  asset.retired = owned_day("2029-01-02");
+  EXPECT_EQ(owned_days(asset, owned_day("2029-01-01"), owned_day("2029-02-01"), {}).size(), 1u);
+  EXPECT_TRUE(owned_days(asset, owned_day("2025-12-01"), owned_day("2026-01-01"), {}).empty());
 }
 
 TEST(Owned, MeasuredEnergyTakesThePlaceOfTheNominal) {
   const auto energy = parse_energy(
       "cluster,node,day,kwh\ngpu,node-1,2026-03-02,100.5\nother,node-1,2026-03-01,1\n", "e.csv");
   ASSERT_TRUE(energy.has_value());
-  const auto days = owned_days(worked_example(), day("2026-03-01"), day("2026-03-03"), *energy);
+  const auto days =
+      owned_days(worked_example(), owned_day("2026-03-01"), owned_day("2026-03-03"), *energy);
   EXPECT_EQ(text(days[0].power), "23.5008");
   EXPECT_EQ(text(days[1].power), "9.648");  // 100.5 x 1.2 x 0.08
   EXPECT_EQ(to_text(days[1].kwh), "100.5");
@@ -168,7 +169,7 @@ TEST(Owned, EnergyRowsThatAreRefused) {
 TEST(Owned, LivesEndOnTheDayTheyBegan) {
   const auto end_of = [](std::string_view begin, std::uint32_t months) {
     OwnedAsset asset;
-    asset.in_service = day(begin);
+    asset.in_service = owned_day(begin);
     asset.life_months = months;
     return to_text(end_of_life(asset));
   };

@@ -10,12 +10,12 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kPricesHeader =
     "provider,region,instance_type,option,from,per_hour,currency,gpu_model,gpu_count,vcpu,"
     "memory_gib\n";
 
 std::string error_of(std::string_view rows) {
-  const auto table = parse_price_table(std::string(kHeader) + std::string(rows), "p.csv");
+  const auto table = parse_price_table(std::string(kPricesHeader) + std::string(rows), "p.csv");
   return table ? "" : table.error().message;
 }
 

@@ -9,14 +9,14 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kCardHeader =
     "provider,sku,service,gpu_model,instance_type,region,unit,price,list_price,currency,from,to\n";
 
-Instant at(std::string_view text) { return parse_instant(text).value(); }
-Decimal decimal(std::string_view text) { return parse_exact_decimal(text).value(); }
+Instant card_at(std::string_view text) { return parse_instant(text).value(); }
+Decimal card_decimal(std::string_view text) { return parse_exact_decimal(text).value(); }
 
 RateCard card_of(std::string_view rows) {
-  auto card = RateCard::parse(std::string(kHeader) + std::string(rows), "card.csv");
+  auto card = RateCard::parse(std::string(kCardHeader) + std::string(rows), "card.csv");
   EXPECT_TRUE(card.has_value()) << card.error().message;
   return card ? *std::move(card) : RateCard();
 }
@@ -30,7 +30,7 @@ CardUsage usage_of(std::string_view sku, std::string_view unit) {
           .region = "US-EAST-04",
           .unit = unit,
           .currency = std::nullopt,
-          .during = Interval(at("2026-03-01T05:00:00Z"), at("2026-03-01T06:00:00Z"))};
+          .during = Interval(card_at("2026-03-01T05:00:00Z"), card_at("2026-03-01T06:00:00Z"))};
 }
 
 std::string place_of(const RateCard& card, const CardUsage& usage) {
@@ -64,7 +64,7 @@ TEST(RateCard, RowsThatAreRefused) {
        "card.csv:3: prices the same usage at the same time as card.csv:2"},
   };
   for (const Case& c : cases) {
-    const auto card = RateCard::parse(std::string(kHeader) + std::string(c.rows), "card.csv");
+    const auto card = RateCard::parse(std::string(kCardHeader) + std::string(c.rows), "card.csv");
     ASSERT_FALSE(card.has_value()) << c.rows;
     EXPECT_EQ(card.error().message.substr(0, c.want.size()), c.want) << c.rows;
   }
@@ -115,7 +115,7 @@ TEST(RateCard, PricesOverTime) {
       ",s,,,,,Hours,1,,EUR,2026-05-01,\n");          // 4
   const auto place = [&](std::string_view begin, std::string_view end) {
     CardUsage usage = usage_of("s", "Hours");
-    usage.during = Interval(at(begin), at(end));
+    usage.during = Interval(card_at(begin), card_at(end));
     return place_of(card, usage);
   };
   EXPECT_EQ(place("2026-01-01", "2026-01-02"), "card.csv:2");
@@ -153,7 +153,7 @@ TEST(RateCard, Amounts) {
   const RateCard card = card_of(",s,,,,,GPU-Hours,2.39,4.25,USD,,\n");
   const CardRate& rate = card.rates().front();
   const auto amounts = [&](std::string_view quantity, std::uint64_t per) {
-    const auto found = amounts_of(rate, decimal(quantity), per);
+    const auto found = amounts_of(rate, card_decimal(quantity), per);
     return found ? to_text(found->cost.amount()) + " " + to_text(found->list.amount()) +
                        (found->rounded ? " rounded" : "")
                  : found.error().message;
@@ -166,7 +166,7 @@ TEST(RateCard, Amounts) {
   EXPECT_EQ(amounts("0.000000000000000001", 1),
             "0.000000000000000002 0.000000000000000004 rounded");
   EXPECT_EQ(amounts("0", 1), "0 0");
-  EXPECT_FALSE(amounts_of(rate, decimal("99999999999999999999"), 1).has_value());
+  EXPECT_FALSE(amounts_of(rate, card_decimal("99999999999999999999"), 1).has_value());
 }
 
 TEST(RateCard, PatternsAndUnits) {

@@ -15,21 +15,21 @@
 namespace pennyweight {
 namespace {
 
-const GpuModel& model(std::string_view name) {
+const GpuModel& profiled_model(std::string_view name) {
   const GpuModel* found = find_gpu_model(name);
   if (found == nullptr) throw std::runtime_error("no model " + std::string(name));
   return *found;
 }
 
-struct Parts {
+struct ProfileParts {
   std::uint64_t parts;
   std::uint64_t whole;
 };
 
-void expect_share(std::string_view model_name, std::string_view profile, Parts compute,
-                  Parts memory) {
+void expect_share(std::string_view model_name, std::string_view profile, ProfileParts compute,
+                  ProfileParts memory) {
   SCOPED_TRACE(std::string(model_name) + " " + std::string(profile));
-  const auto share = find_mig_share(model(model_name), profile);
+  const auto share = find_mig_share(profiled_model(model_name), profile);
   ASSERT_TRUE(share.has_value()) << share.error().message;
   EXPECT_EQ(share->compute, CardShare::of(compute.parts, compute.whole));
   EXPECT_EQ(share->memory, CardShare::of(memory.parts, memory.whole));
@@ -119,7 +119,7 @@ TEST(MigProfile, MultiprocessorsOfInstances) {
       {"H100-PCIE-80GB", "7g.80gb", 114, 114},
   };
   for (const Case& c : cases) {
-    const auto use = find_mig_profile(model(c.model), c.profile);
+    const auto use = find_mig_profile(profiled_model(c.model), c.profile);
     ASSERT_TRUE(use.has_value()) << use.error().message;
     EXPECT_EQ(use->profile->multiprocessors, c.want) << c.model << " " << c.profile;
     EXPECT_EQ(use->profile->card_multiprocessors, c.card) << c.model << " " << c.profile;
@@ -149,7 +149,7 @@ TEST(MigProfile, WhatDoesNotGoTogetherIsRefusedByName) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(std::string(c.model) + " " + std::string(c.profile));
-    const auto share = find_mig_share(model(c.model), c.profile);
+    const auto share = find_mig_share(profiled_model(c.model), c.profile);
     ASSERT_FALSE(share.has_value());
     EXPECT_NE(share.error().message.find(c.model), std::string::npos) << share.error().message;
     EXPECT_NE(share.error().message.find(c.profile), std::string::npos) << share.error().message;
@@ -159,14 +159,14 @@ TEST(MigProfile, WhatDoesNotGoTogetherIsRefusedByName) {
 
 // Half by compute and half by memory, as units of two GPUs.
 std::uint64_t weighted(std::string_view profile) {
-  const MigShare share = find_mig_share(model("A100-SXM4-40GB"), profile).value();
+  const MigShare share = find_mig_share(profiled_model("A100-SXM4-40GB"), profile).value();
   return share.compute.units() + share.memory.units();
 }
 
 TEST(MigProfile, CostFractionsOfAnA100AtFourDollars) {
   struct Case {
     std::string_view profile;
-    Parts want;  // of the GPU, halves by compute and memory
+    ProfileParts want;  // of the GPU, halves by compute and memory
   };
   const Case cases[] = {{"1g.5gb", {15, 112}}, {"1g.10gb", {11, 56}}, {"2g.10gb", {15, 56}},
                         {"3g.20gb", {13, 28}}, {"4g.20gb", {15, 28}}, {"7g.40gb", {1, 1}}};
@@ -179,7 +179,7 @@ TEST(MigProfile, CostFractionsOfAnA100AtFourDollars) {
 TEST(MigProfile, WhatALayoutLeavesOver) {
   struct Case {
     std::vector<std::string_view> layout;
-    Parts want;  // of the GPU
+    ProfileParts want;  // of the GPU
   };
   const Case cases[] = {
       {{"1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb", "1g.5gb"}, {15, 16}},

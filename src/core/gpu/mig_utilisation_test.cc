@@ -10,7 +10,7 @@
 namespace pennyweight {
 namespace {
 
-const GpuModel& model(std::string_view name) {
+const GpuModel& utilised_model(std::string_view name) {
   const GpuModel* found = find_gpu_model(name);
   if (found == nullptr) throw std::runtime_error("no model " + std::string(name));
   return *found;
@@ -76,7 +76,7 @@ TEST(MigUtilisation, ActivityOfACard) {
        {.activity_ppm = 0, .by_multiprocessors = false, .clamped_instances = 0}},
   };
   for (const Case& c : cases) {
-    const auto activity = card_activity(model(c.model), c.instances);
+    const auto activity = card_activity(utilised_model(c.model), c.instances);
     ASSERT_TRUE(activity.has_value()) << activity.error().message;
     EXPECT_EQ(*activity, c.want) << c.model << " " << activity->activity_ppm;
   }
@@ -95,7 +95,7 @@ TEST(MigUtilisation, WhatIsNotACardIsRefused) {
       {"T4", {}, "activity of MIG instances on a T4: this model has no MIG"},
   };
   for (const Case& c : cases) {
-    const auto activity = card_activity(model(c.model), c.instances);
+    const auto activity = card_activity(utilised_model(c.model), c.instances);
     ASSERT_FALSE(activity.has_value());
     EXPECT_TRUE(activity.error().message.starts_with(c.want)) << activity.error().message;
   }
@@ -121,7 +121,7 @@ TEST(MigUtilisation, KnownToBeWrongOnAnA100WithASmallAndALargerInstance) {
       {"T4", {"1g.5gb", "2g.10gb"}, false},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(mig_profiling_unreliable(model(c.model), c.profiles), c.want) << c.model;
+    EXPECT_EQ(mig_profiling_unreliable(utilised_model(c.model), c.profiles), c.want) << c.model;
   }
 }
 

@@ -10,10 +10,12 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
+constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
 constexpr std::uint64_t kHourMs = 3'600'000;
 
-Money usd(std::string_view text) { return Money::from_decimal(*parse_exact_decimal(text), kUsd); }
+Money preset_usd(std::string_view text) {
+  return Money::from_decimal(*parse_exact_decimal(text), kUsd);
+}
 
 // The first `digits` behind the point, rounded as a page would.
 std::string shown(Money money, int digits) {
@@ -31,9 +33,10 @@ TEST(Presets, AreKnownByName) {
 // OpenCost's specification: base prices of 30, 30 and 10 for GPU, CPU and RAM scale to a node
 // of 35.
 TEST(RatioSplit, OpenCostSpecification) {
-  const Capacity one{.gpus = 1, .cpu_milli = 1000, .memory_bytes = kGib};
-  const ComponentCosts costs = ratio_split(usd("35"), one, {.gpu = 30, .cpu = 30, .gib = 10});
-  EXPECT_EQ(costs, (ComponentCosts{usd("15"), usd("15"), usd("5")}));
+  const Capacity one{.gpus = 1, .cpu_milli = 1000, .memory_bytes = kGibibyte};
+  const ComponentCosts costs =
+      ratio_split(preset_usd("35"), one, {.gpu = 30, .cpu = 30, .gib = 10});
+  EXPECT_EQ(costs, (ComponentCosts{preset_usd("15"), preset_usd("15"), preset_usd("5")}));
 }
 
 struct ShareOfGpus {
@@ -48,40 +51,41 @@ struct ShareOfGpus {
 // g5.xlarge.
 TEST(RatioSplit, ShareOfTheGpusFallsWithEachGeneration) {
   const ShareOfGpus table[] = {
-      {"p3.16xlarge", {8, 64'000, 488 * kGib}, "24.48", "40.4", "65"},
-      {"p4d.24xlarge", {8, 96'000, 1152 * kGib}, "32.77", "26.3", "49"},
-      {"p5.48xlarge", {8, 192'000, 2048 * kGib}, "98.32", "16", "34"},
-      {"g5.xlarge", {1, 4'000, 16 * kGib}, "1.006", "63.4", "83"},
+      {"p3.16xlarge", {8, 64'000, 488 * kGibibyte}, "24.48", "40.4", "65"},
+      {"p4d.24xlarge", {8, 96'000, 1152 * kGibibyte}, "32.77", "26.3", "49"},
+      {"p5.48xlarge", {8, 192'000, 2048 * kGibibyte}, "98.32", "16", "34"},
+      {"g5.xlarge", {1, 4'000, 16 * kGibibyte}, "1.006", "63.4", "83"},
   };
   for (const ShareOfGpus& row : table) {
     const auto percent = [&](const RatioWeights& weights) {
-      return shown(ratio_split(usd("100"), row.capacity, weights).gpu, 1);
+      return shown(ratio_split(preset_usd("100"), row.capacity, weights).gpu, 1);
     };
     EXPECT_EQ(percent(kScadAccelerated), row.scad) << row.node;
     EXPECT_EQ(percent(kOpenCostPrices), row.opencost) << row.node;
-    const ComponentCosts costs = ratio_split(usd(row.price), row.capacity, kOpenCostPrices);
-    EXPECT_EQ(costs.sum(), usd(row.price)) << row.node;
+    const ComponentCosts costs = ratio_split(preset_usd(row.price), row.capacity, kOpenCostPrices);
+    EXPECT_EQ(costs.sum(), preset_usd(row.price)) << row.node;
   }
 }
 
 // AWS's two examples: a p3.16xlarge at 10 $ and an m5.xlarge at 1 $ an hour. The page prints
 // 0.00506 for the first's GB-hour; 10/178.4 · 0.1 is 0.0056.
 TEST(UnitCosts, AwsExamples) {
-  const ComponentCosts p3 = unit_costs(usd("10"), {8, 64'000, 488 * kGib}, kScadAccelerated);
+  const ComponentCosts p3 =
+      unit_costs(preset_usd("10"), {8, 64'000, 488 * kGibibyte}, kScadAccelerated);
   EXPECT_EQ(shown(p3.gpu, 7), "0.5044843");
   EXPECT_EQ(shown(p3.cpu, 7), "0.0504484");
   EXPECT_EQ(shown(p3.memory, 8), "0.00560538");
-  const ComponentCosts m5 = unit_costs(usd("1"), {0, 4'000, 16 * kGib}, kScadPlain);
-  EXPECT_EQ(m5.gpu, usd("0"));
+  const ComponentCosts m5 = unit_costs(preset_usd("1"), {0, 4'000, 16 * kGibibyte}, kScadPlain);
+  EXPECT_EQ(m5.gpu, preset_usd("0"));
   EXPECT_EQ(shown(m5.cpu, 6), "0.173077");
   EXPECT_EQ(shown(m5.memory, 7), "0.0192308");
-  EXPECT_EQ(unit_costs(usd("1"), {}, kScadPlain), ComponentCosts::zero(kUsd));
+  EXPECT_EQ(unit_costs(preset_usd("1"), {}, kScadPlain), ComponentCosts::zero(kUsd));
 }
 
 // One hour of a node.
 NodeWindow window_of(Preset preset, std::string_view price, const Capacity& capacity) {
   return {1,
-          ratio_split(usd(price), capacity, weights_of(preset, capacity)),
+          ratio_split(preset_usd(price), capacity, weights_of(preset, capacity)),
           {UInt128{capacity.gpus} * CardShare::kUnitsPerCard * kHourMs,
            UInt128{capacity.cpu_milli} * kHourMs, UInt128{capacity.memory_bytes} * kHourMs},
           {}};
@@ -101,7 +105,7 @@ void expect_scad(std::string_view price, const Capacity& capacity, std::span<con
         {.gpu =
              UInt128{std::max(pod.gpu_reserved, pod.gpu_used)} * CardShare::kUnitsPerCard * kHourMs,
          .cpu = UInt128{std::max(pod.cpu_reserved, pod.cpu_used)} * kHourMs,
-         .memory = UInt128{std::max(pod.gib_reserved, pod.gib_used)} * kGib * kHourMs});
+         .memory = UInt128{std::max(pod.gib_reserved, pod.gib_used)} * kGibibyte * kHourMs});
   }
   const WindowCosts costs = price_window(Preset::kAwsScad, window);
   Money sum = costs.idle + costs.undocumented;
@@ -109,8 +113,8 @@ void expect_scad(std::string_view price, const Capacity& capacity, std::span<con
     EXPECT_EQ(shown(costs.claims[i].sum(), 2), pods[i].total) << "pod " << i + 1;
     sum += costs.claims[i].sum();
   }
-  EXPECT_EQ(costs.idle, usd("0"));
-  EXPECT_EQ(sum, usd(price));
+  EXPECT_EQ(costs.idle, preset_usd("0"));
+  EXPECT_EQ(sum, preset_usd(price));
 }
 
 // The user guide's four pods, with what it prints for each.
@@ -119,18 +123,18 @@ TEST(AwsScad, PublishedExamples) {
                              {16'000, 18'000, 2, 3, 100, 140, "3.26"},
                              {16'000, 4'000, 2, 1, 100, 60, "2.41"},
                              {16'000, 4'000, 2, 2, 100, 40, "2.41"}};
-  expect_scad("10", {8, 64'000, 488 * kGib}, accelerated);
+  expect_scad("10", {8, 64'000, 488 * kGibibyte}, accelerated);
   const Pod plain[] = {{1'000, 100, 0, 0, 4, 3, "0.23"},
                        {1'000, 1'900, 0, 0, 4, 6, "0.4"},
                        {1'000, 500, 0, 0, 2, 2, "0.19"},
                        {1'000, 500, 0, 0, 2, 2, "0.19"}};
-  expect_scad("1", {0, 4'000, 16 * kGib}, plain);
+  expect_scad("1", {0, 4'000, 16 * kGibibyte}, plain);
 }
 
 TEST(AwsScad, AnHourWithoutPodsStaysWithTheInstance) {
   const WindowCosts costs =
-      price_window(Preset::kAwsScad, window_of(Preset::kAwsScad, "1", {0, 4'000, 16 * kGib}));
-  EXPECT_EQ(costs.idle, usd("1"));
+      price_window(Preset::kAwsScad, window_of(Preset::kAwsScad, "1", {0, 4'000, 16 * kGibibyte}));
+  EXPECT_EQ(costs.idle, preset_usd("1"));
 }
 
 struct Mode {
@@ -176,7 +180,7 @@ TEST(OneCard, InEveryMode) {
         window.claims.push_back(claim);
       }
       const WindowCosts costs = price_window(preset, window);
-      Money charged = usd("0");
+      Money charged = preset_usd("0");
       for (const ComponentCosts& claim : costs.claims) charged += claim.sum();
       return std::tuple(shown(charged, 6), shown(costs.idle, 6), shown(costs.undocumented, 6));
     };
@@ -191,7 +195,7 @@ TEST(OneCard, InEveryMode) {
 TEST(Koku, DropsANodeThatNoGpuPodRanOn) {
   const WindowCosts costs =
       price_window(Preset::kKoku, window_of(Preset::kKoku, "4", {.gpus = 1, .cpu_milli = 8'000}));
-  EXPECT_EQ(costs.idle, usd("0"));
+  EXPECT_EQ(costs.idle, preset_usd("0"));
 }
 
 // Two A100-40GB at 4.00 $ each for an hour: one held whole, 3g.20gb of the other. Koku charges
@@ -201,10 +205,10 @@ TEST(Koku, AWholeGpuBesideMigIsOneSliceOfTheUnallocatedRow) {
   const UInt128 card = UInt128{CardShare::kUnitsPerCard} * kHourMs;
   window.claims.push_back({.gpu = card});
   const auto whole_alone = price_window(Preset::kKoku, window);
-  EXPECT_EQ(whole_alone.idle, usd("4"));
+  EXPECT_EQ(whole_alone.idle, preset_usd("4"));
   window.claims.push_back({.gpu = card / 7 * 3, .slices = 7});
   const WindowCosts costs = price_window(Preset::kKoku, window);
-  EXPECT_EQ(costs.claims[0].sum(), usd("4"));
+  EXPECT_EQ(costs.claims[0].sum(), preset_usd("4"));
   EXPECT_EQ(shown(costs.claims[1].sum(), 6), "1.714286");
   EXPECT_EQ(shown(costs.idle, 6), "5.714286");
   window.claims.erase(window.claims.begin());
@@ -221,9 +225,9 @@ TEST(Pools, FewestNodesThatHoldWhatIsAskedFor) {
     window.claims.push_back({.gpu = UInt128{CardShare::kUnitsPerCard} * kHourMs / 2});
     const WindowCosts costs = price_window(preset, window);
     const bool is_aws = preset == Preset::kAwsScad;
-    EXPECT_EQ(costs.claims[0].sum(), usd(is_aws ? "9.6" : "8")) << to_text(preset);
-    EXPECT_EQ(costs.claims[1].sum(), usd(is_aws ? "2.4" : "2")) << to_text(preset);
-    EXPECT_EQ(costs.idle, usd(is_aws ? "28" : "2")) << to_text(preset);
+    EXPECT_EQ(costs.claims[0].sum(), preset_usd(is_aws ? "9.6" : "8")) << to_text(preset);
+    EXPECT_EQ(costs.claims[1].sum(), preset_usd(is_aws ? "2.4" : "2")) << to_text(preset);
+    EXPECT_EQ(costs.idle, preset_usd(is_aws ? "28" : "2")) << to_text(preset);
   }
 }
 
@@ -235,11 +239,11 @@ TEST(Koku, AnUnknownModelIsACardOfItsOwn) {
 // A credit mirrors the charge that it undoes.
 TEST(Slots, ACreditTurnsEveryAmountRound) {
   for (const Preset preset : kPresets) {
-    NodeWindow charge = window_of(preset, "10", {2, 64'000, 100 * kGib});
+    NodeWindow charge = window_of(preset, "10", {2, 64'000, 100 * kGibibyte});
     charge.claims.push_back({.holding = 0,
                              .gpu = UInt128{CardShare::kUnitsPerCard} * kHourMs / 3,
                              .cpu = 7'000 * UInt128{kHourMs},
-                             .memory = 11 * kGib * UInt128{kHourMs}});
+                             .memory = 11 * kGibibyte * UInt128{kHourMs}});
     NodeWindow credit = charge;
     credit.costs = {-charge.costs.gpu, -charge.costs.cpu, -charge.costs.memory};
     const WindowCosts there = price_window(preset, charge);

@@ -11,7 +11,7 @@
 namespace pennyweight {
 namespace {
 
-constexpr Date kFirst = std::chrono::year(2026) / 3 / 1;
+constexpr Date kFirstDay = std::chrono::year(2026) / 3 / 1;
 const std::vector<std::string> kNames = {"team", "project", "cluster"};
 
 struct Fact {
@@ -93,18 +93,18 @@ RC_GTEST_PROP(ScopeCosts, AreWhatEachScopeWouldHaveAskedFor, ()) {
   const int facts = *rc::gen::inRange(0, 40);
   for (int i = 0; i < facts; ++i) {
     ledger.facts.push_back(
-        {kFirst + std::chrono::days(*rc::gen::inRange(0, 6)),
+        {kFirstDay + std::chrono::days(*rc::gen::inRange(0, 6)),
          {any_value(), any_value(), any_value()},
          costs_of(*rc::gen::inRange(-500, 5000), *rc::gen::inRange(0, 5) == 0 ? "EUR" : "USD")});
   }
   std::vector<ScopeCosts::Scope> scopes;
   const int count = *rc::gen::inRange(1, 12);
   for (int i = 0; i < count; ++i) scopes.push_back(any_scope());
-  const Date last = kFirst + std::chrono::days(5);
-  ScopeCosts costs(scopes, kFirst, last, ledger.source());
+  const Date last = kFirstDay + std::chrono::days(5);
+  ScopeCosts costs(scopes, kFirstDay, last, ledger.source());
   scopes.push_back(any_scope());  // one that was not announced
   for (const ScopeCosts::Scope& scope : scopes) {
-    const SummaryQuery query{.first_day = kFirst + std::chrono::days(*rc::gen::inRange(0, 3)),
+    const SummaryQuery query{.first_day = kFirstDay + std::chrono::days(*rc::gen::inRange(0, 3)),
                              .last_day = last - std::chrono::days(*rc::gen::inRange(0, 3)),
                              .bucket = TimeBucket::kDay,
                              .group_by = {},
@@ -134,7 +134,7 @@ TEST(QueryBudgets, AThousandBudgetsAreAFewQueriesAndNoneWhileTheLedgerIsTheSame)
   SmallLedger ledger;
   for (int team = 0; team < 1000; ++team) {
     for (int day = 0; day < 3; ++day) {
-      ledger.facts.push_back({kFirst + std::chrono::days(day),
+      ledger.facts.push_back({kFirstDay + std::chrono::days(day),
                               {"", "", "t" + std::to_string(team)},
                               costs_of(100 * team, "USD")});
     }
@@ -143,7 +143,7 @@ TEST(QueryBudgets, AThousandBudgetsAreAFewQueriesAndNoneWhileTheLedgerIsTheSame)
   BudgetForecasts kept;
   Policy policy;
   BudgetQuery query{.budgets = budgets,
-                    .today = kFirst + std::chrono::days(3),
+                    .today = kFirstDay + std::chrono::days(3),
                     .forecasts = false,
                     .kept = &kept,
                     .version = 1};
@@ -173,7 +173,7 @@ TEST(QueryBudgets, AThousandBudgetsAreAFewQueriesAndNoneWhileTheLedgerIsTheSame)
   EXPECT_EQ((*third)[7].actual, costs_of(2500, "USD").billed);
   ASSERT_FALSE((*third)[7].notes.empty());
   // A change of the ledger, or of a budget, is seen at once.
-  ledger.facts.push_back({kFirst, {"", "", "t7"}, costs_of(1, "USD")});
+  ledger.facts.push_back({kFirstDay, {"", "", "t7"}, costs_of(1, "USD")});
   query.version = 2;
   query.live_cost = {};
   const auto fourth = query_budgets(query, policy, ledger.source());

@@ -16,12 +16,12 @@ namespace {
 
 const ClusterId kLab{"lab"};
 
-Instant at(std::string_view text) { return *parse_instant(text); }
+Instant spot_at(std::string_view text) { return *parse_instant(text); }
 
 Charge line_of(const std::string& resource, std::string_view from, std::int64_t units) {
-  const Interval march(at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
+  const Interval march(spot_at("2026-03-01T00:00:00Z"), spot_at("2026-04-01T00:00:00Z"));
   const Money cost = Money::from_units(units, kUsd);
-  Charge charge(march, Interval(at(from), at(from) + std::chrono::hours(24)),
+  Charge charge(march, Interval(spot_at(from), spot_at(from) + std::chrono::hours(24)),
                 {cost, cost, cost, cost});
   charge.resource_id = resource;
   return charge;
@@ -30,7 +30,7 @@ Charge line_of(const std::string& resource, std::string_view from, std::int64_t 
 struct Purchases {
   void append() {
     const auto session = *store->begin_import(
-        {.format = "t", .name = "t", .file_hash = {}, .at = at("2026-03-20T00:00:00Z")});
+        {.format = "t", .name = "t", .file_hash = {}, .at = spot_at("2026-03-20T00:00:00Z")});
     ASSERT_TRUE(session->append_nodes(nodes));
     ASSERT_TRUE(session->append_charges(charges));
     ASSERT_TRUE(session->append_holdings(holdings));
@@ -46,15 +46,15 @@ struct Purchases {
               .gpu_model = {},
               .cpu_milli = {},
               .memory_bytes = {},
-              .from = at(from),
+              .from = spot_at(from),
               .to = {},
               .id = {},
               .source = {}};
-    if (!to.empty()) node.to = at(to);
+    if (!to.empty()) node.to = spot_at(to);
     nodes.push_back(node);
   }
   void work(const std::string& name, std::string_view from, std::string_view to) {
-    const Interval held(at(from), at(to));
+    const Interval held(spot_at(from), spot_at(to));
     const OnNodes place{{{NodeId(name), 1}}};
     holdings.emplace_back(kLab, WorkloadId("on-" + name), held, place);
   }
@@ -94,18 +94,19 @@ TEST(SpotUse, NodesThatEndedUnderTheirWork) {
   auto names = find_billed_spot_nodes(*of.store, of.nodes, {}, "2026-03");
   ASSERT_TRUE(names) << names.error().message;
   EXPECT_EQ(names->size(), 6u);
-  const auto uses = query_spot_use(*of.store, of.nodes, *names, at("2026-03-20T12:00:00Z"));
+  const auto uses = query_spot_use(*of.store, of.nodes, *names, spot_at("2026-03-20T12:00:00Z"));
   ASSERT_TRUE(uses) << uses.error().message;
   ASSERT_EQ(uses->size(), 1u);
   EXPECT_EQ(uses->front().nodes, 5u);
   EXPECT_EQ(uses->front().interrupted, std::vector{NodeId("back")});
-  const auto later = query_spot_use(*of.store, of.nodes, *names, at("2026-03-22T12:00:00Z"));
+  const auto later = query_spot_use(*of.store, of.nodes, *names, spot_at("2026-03-22T12:00:00Z"));
   ASSERT_TRUE(later);
   EXPECT_EQ(later->front().nodes, 2u);
   EXPECT_TRUE(later->front().interrupted.empty());
   // A label says so before any bill does.
   names->emplace(kLab, NodeId("demand"));
-  const auto labelled = query_spot_use(*of.store, of.nodes, *names, at("2026-03-20T12:00:00Z"));
+  const auto labelled =
+      query_spot_use(*of.store, of.nodes, *names, spot_at("2026-03-20T12:00:00Z"));
   ASSERT_TRUE(labelled);
   EXPECT_EQ(labelled->front().nodes, 6u);
   EXPECT_EQ(labelled->front().interrupted, (std::vector{NodeId("back"), NodeId("demand")}));
@@ -131,8 +132,8 @@ TEST(CommitmentUse, SumsByMonthAndTheEndThatTheBillSays) {
   EXPECT_EQ(uses->front().used, Money::from_units(80, kUsd));
   EXPECT_EQ(uses->front().unused, Money::from_units(20, kUsd));
   EXPECT_EQ(uses->front().month, "2026-03");
-  EXPECT_EQ(uses->front().from, at("2026-03-01T00:00:00Z"));
-  EXPECT_EQ(uses->front().until, at("2026-03-03T00:00:00Z"));
+  EXPECT_EQ(uses->front().from, spot_at("2026-03-01T00:00:00Z"));
+  EXPECT_EQ(uses->front().until, spot_at("2026-03-03T00:00:00Z"));
   EXPECT_EQ(uses->front().ends, parse_date("2027-01-01").value());
   EXPECT_TRUE(query_commitment_use(*of.store, "2026-05")->empty());
 }

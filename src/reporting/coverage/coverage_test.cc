@@ -13,7 +13,9 @@
 namespace pennyweight {
 namespace {
 
-Money usd(std::string_view text) { return Money::from_decimal(*parse_exact_decimal(text), kUsd); }
+Money covered_usd(std::string_view text) {
+  return Money::from_decimal(*parse_exact_decimal(text), kUsd);
+}
 
 SummaryRow row(std::vector<std::string> keys, const Money& money) {
   return {.bucket = std::nullopt,
@@ -82,44 +84,44 @@ TEST(Coverage, EveryPostingHasItsPlace) {
       {{"unallocated", "whole", "Usage", "", ""}, false, "unknown commitment"},
   };
   for (const Case& each : cases) {
-    const std::vector<SummaryRow> rows = {row(each.keys, usd("10"))};
+    const std::vector<SummaryRow> rows = {row(each.keys, covered_usd("10"))};
     const auto got = each.has_holder ? cover(rows, {}) : cover({}, rows);
     ASSERT_EQ(got.size(), 1U);
     EXPECT_EQ(place_of(got[0]), each.want)
         << each.keys[0] << " " << each.keys[1] << " " << each.keys[2] << " " << each.keys[4];
-    EXPECT_EQ(got[0].ledger_total(), usd("10"));
+    EXPECT_EQ(got[0].ledger_total(), covered_usd("10"));
   }
 }
 
 TEST(Coverage, SpreadingTakesFromItsBucketAndGivesToTeams) {
-  const auto got = cover({row({"used", "gpu", "Usage", "p5", "nlp"}, usd("60")),
-                          row({"unallocated", "gpu", "", "", "nlp"}, usd("25")),
-                          row({"unallocated", "gpu", "", "", "(unowned)"}, usd("5"))},
-                         {row({"unallocated", "gpu", "Usage", "p5", ""}, usd("40")),
-                          row({"unallocated", "gpu", "", "", ""}, usd("-30"))});
+  const auto got = cover({row({"used", "gpu", "Usage", "p5", "nlp"}, covered_usd("60")),
+                          row({"unallocated", "gpu", "", "", "nlp"}, covered_usd("25")),
+                          row({"unallocated", "gpu", "", "", "(unowned)"}, covered_usd("5"))},
+                         {row({"unallocated", "gpu", "Usage", "p5", ""}, covered_usd("40")),
+                          row({"unallocated", "gpu", "", "", ""}, covered_usd("-30"))});
   ASSERT_EQ(got.size(), 1U);
-  EXPECT_EQ(got[0].spend, usd("100"));
-  EXPECT_EQ(got[0].reached, usd("60"));
-  EXPECT_EQ(got[0].by_spreading, usd("25"));
-  EXPECT_EQ(got[0].gap, (std::vector<GapAmount>{{GapReason::kUnallocated, usd("10")},
-                                                {GapReason::kFallback, usd("5")}}));
+  EXPECT_EQ(got[0].spend, covered_usd("100"));
+  EXPECT_EQ(got[0].reached, covered_usd("60"));
+  EXPECT_EQ(got[0].by_spreading, covered_usd("25"));
+  EXPECT_EQ(got[0].gap, (std::vector<GapAmount>{{GapReason::kUnallocated, covered_usd("10")},
+                                                {GapReason::kFallback, covered_usd("5")}}));
 }
 
 TEST(Coverage, LinesThatWereNeverAllocatedAreInTheGap) {
-  const auto got = cover({}, {}, {usd("7"), usd("0.5")});
+  const auto got = cover({}, {}, {covered_usd("7"), covered_usd("0.5")});
   ASSERT_EQ(got.size(), 1U);
-  EXPECT_EQ(got[0].gap, (std::vector<GapAmount>{{GapReason::kNeverAllocated, usd("7.5")}}));
-  EXPECT_EQ(got[0].ledger_total(), usd("7.5"));
+  EXPECT_EQ(got[0].gap, (std::vector<GapAmount>{{GapReason::kNeverAllocated, covered_usd("7.5")}}));
+  EXPECT_EQ(got[0].ledger_total(), covered_usd("7.5"));
 }
 
 TEST(Coverage, CurrenciesAreNeverMixed) {
   const Money euro = Money::from_units(3, kEur);
   const auto got = cover({row({"used", "gpu", "Usage", "p5", "nlp"}, euro),
-                          row({"used", "gpu", "Usage", "p5", "nlp"}, usd("2"))},
+                          row({"used", "gpu", "Usage", "p5", "nlp"}, covered_usd("2"))},
                          {});
   ASSERT_EQ(got.size(), 2U);
   EXPECT_EQ(got[0].spend, euro);
-  EXPECT_EQ(got[1].spend, usd("2"));
+  EXPECT_EQ(got[1].spend, covered_usd("2"));
 }
 
 TEST(Advice, NamesTheDimension) {

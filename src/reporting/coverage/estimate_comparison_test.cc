@@ -11,7 +11,9 @@
 namespace pennyweight {
 namespace {
 
-Money usd(std::string_view text) { return Money::from_decimal(*parse_exact_decimal(text), kUsd); }
+Money estimated_usd(std::string_view text) {
+  return Money::from_decimal(*parse_exact_decimal(text), kUsd);
+}
 
 const Instant kBegin = *parse_instant("2026-03-01");
 const Interval kDay(kBegin, kBegin + std::chrono::hours(24));
@@ -46,8 +48,8 @@ Charge line(const std::string& resource, const char* effective, const char* list
   charge.resource_id = resource;
   charge.instance_type = "ten";
   charge.service_category = "Compute";
-  charge.costs.effective = usd(effective);
-  charge.costs.list = usd(list);
+  charge.costs.effective = estimated_usd(effective);
+  charge.costs.list = estimated_usd(list);
   charge.consumed_quantity = *parse_exact_decimal(hours);
   charge.consumed_unit = "Hours";
   return charge;
@@ -117,8 +119,8 @@ TEST(BilledMs, ReadsHoursHoweverTheyAreWritten) {
 }
 
 TEST(PriceFor, RoundsHalfToEven) {
-  EXPECT_EQ(price_for(*parse_exact_decimal("10"), 5'400'000, kUsd), usd("15"));
-  EXPECT_EQ(price_for(*parse_exact_decimal("1"), 1, kUsd), usd("0.000000277777777778"));
+  EXPECT_EQ(price_for(*parse_exact_decimal("10"), 5'400'000, kUsd), estimated_usd("15"));
+  EXPECT_EQ(price_for(*parse_exact_decimal("1"), 1, kUsd), estimated_usd("0.000000277777777778"));
 }
 
 RC_GTEST_PROP(EstimateComparison, ReasonsAddUpToTheDifference, ()) {

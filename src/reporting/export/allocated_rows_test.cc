@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 Interval march() { return {*parse_instant("2026-03-01"), *parse_instant("2026-04-01")}; }
 
-Charge line(Decimal list) {
+Charge listed_line(Decimal list) {
   Charge charge(march(), Interval(*parse_instant("2026-03-05"), *parse_instant("2026-03-06")),
                 Costs::zero(kUsd));
   charge.costs.list = Money::from_decimal(list, kUsd);
@@ -120,7 +120,7 @@ bool is_product(const Written& written, std::size_t row, std::string_view price,
 TEST(AllocatedRows, EverySummableColumnAddsUpToTheOrigin) {
   EXPECT_TRUE(rc::check("sums of rows == origin, ratios == 1", [] {
     const Decimal list = any_decimal();
-    Charge charge = line(list);
+    Charge charge = listed_line(list);
     for (Money Costs::* cost : {&Costs::billed, &Costs::effective, &Costs::contracted}) {
       if (*rc::gen::arbitrary<bool>())
         charge.costs.*cost = Money::from_decimal(any_decimal(), kUsd);
@@ -174,7 +174,7 @@ TEST(AllocatedRows, EverySummableColumnAddsUpToTheOrigin) {
 }
 
 TEST(AllocatedRows, AnEffectiveCostThatFocusForbidsIsARowOfItsOwn) {
-  Charge charge = line(Decimal::from_units(4));
+  Charge charge = listed_line(Decimal::from_units(4));
   charge.charge_category = ChargeCategory::kPurchase;
   charge.commitment_discount_id = "cud-1";
   charge.costs.billed = Money::from_units(3, kUsd);
@@ -195,7 +195,7 @@ TEST(AllocatedRows, AnEffectiveCostThatFocusForbidsIsARowOfItsOwn) {
 }
 
 TEST(AllocatedRows, ATaxWhoseEffectiveCostIsNotItsBilledCost) {
-  Charge charge = line(Decimal());
+  Charge charge = listed_line(Decimal());
   charge.charge_category = ChargeCategory::kTax;
   charge.costs.billed = Money::from_units(3, kUsd);
   charge.costs.effective = Money::from_units(5, kUsd);
@@ -207,7 +207,7 @@ TEST(AllocatedRows, ATaxWhoseEffectiveCostIsNotItsBilledCost) {
 }
 
 TEST(AllocatedRows, TwoSignsHaveNoPrice) {
-  Charge charge = line(Decimal::from_units(4));
+  Charge charge = listed_line(Decimal::from_units(4));
   charge.costs.contracted = -Money::from_units(4, kUsd);
   FocusTable table(FocusVersion::k1_4, Fidelity::kConformant,
                    allocation_columns(FocusVersion::k1_4, false));
@@ -235,7 +235,7 @@ TEST(AllocatedRows, RatiosAreWholePartsAndAddUp) {
 }
 
 TEST(AllocatedRows, SaysByWhichMethodAndRun) {
-  Charge charge = line(Decimal::from_units(4));
+  Charge charge = listed_line(Decimal::from_units(4));
   std::vector<ChargeShare> shares = divide(charge, {1, 3});
   shares[1].gpu_time = GpuTime::of(UInt128{72'072'000} * 3'600'000 * 5 / 2);
   const Written written = write(FocusVersion::k1_4, charge, shares);
@@ -248,7 +248,7 @@ TEST(AllocatedRows, SaysByWhichMethodAndRun) {
 }
 
 TEST(AllocatedRows, WhatNoRuleDividesStaysWhole) {
-  const Charge charge = line(Decimal::from_units(4));
+  const Charge charge = listed_line(Decimal::from_units(4));
   std::vector<ChargeShare> shares = divide(charge, {1});
   shares[0].kinds = kind_bit(PostingKind::kShared);
   for (const auto& given : {shares, std::vector<ChargeShare>()}) {
@@ -262,7 +262,7 @@ TEST(AllocatedRows, WhatNoRuleDividesStaysWhole) {
 }
 
 TEST(AllocatedRows, ALineThatCameDividedKeepsItsOwnWordsBeside) {
-  Charge charge = line(Decimal::from_units(4));
+  Charge charge = listed_line(Decimal::from_units(4));
   charge.other_columns = R"({"AllocatedMethodId":"scad","x_GpuHours":"7"})";
   const Written written = write(FocusVersion::k1_4, charge, divide(charge, {1, 1}));
   EXPECT_EQ(written.text(0, "AllocatedMethodId"), "pennyweight-0f");
@@ -271,7 +271,7 @@ TEST(AllocatedRows, ALineThatCameDividedKeepsItsOwnWordsBeside) {
 }
 
 TEST(AllocatedRows, RefusesSharesThatDoNotAddUp) {
-  const Charge charge = line(Decimal::from_units(4));
+  const Charge charge = listed_line(Decimal::from_units(4));
   std::vector<ChargeShare> shares = divide(charge, {1, 1});
   shares.pop_back();
   FocusTable table(FocusVersion::k1_4, Fidelity::kConformant,
@@ -285,7 +285,7 @@ TEST(AllocatedRows, RefusesSharesThatDoNotAddUp) {
 }
 
 TEST(AllocatedRows, TransfersAreRowsOfTheirOwn) {
-  const Charge nobody = line(Decimal::from_units(2));
+  const Charge nobody = listed_line(Decimal::from_units(2));
   const Money moved = Money::from_units(3, kUsd);
   const std::vector<ChargeShare> shares = {
       share_of(nobody, "", {-moved, -moved, -moved, -moved}),

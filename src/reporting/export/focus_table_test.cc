@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kAnId = "00112233445566778899aabbccddeeff";
 
-Charge line(std::string other_columns = {}) {
+Charge focus_line(std::string other_columns = {}) {
   const Interval march(*parse_instant("2026-03-01"), *parse_instant("2026-04-01"));
   Charge charge(march, march, Costs::zero(kUsd));
   charge.id = FactId{{.high = 1, .low = 2}};
@@ -48,7 +48,7 @@ std::vector<std::optional<std::string>> cells(const std::vector<Charge>& charges
 }
 
 TEST(FocusTable, ALineIsKnownByTheIdThatALedgerExportedItUnder) {
-  const std::string own = to_text(line().id);
+  const std::string own = to_text(focus_line().id);
   const std::string id = std::string(R"("x_OriginChargeId":")") + kAnId + '"';
   struct Case {
     std::string other_columns;
@@ -63,16 +63,16 @@ TEST(FocusTable, ALineIsKnownByTheIdThatALedgerExportedItUnder) {
                          // A part of a line is a line of its own.
                          {"{" + id + R"(,"x_AllocatedRatio":"0.5"})", own, true},
                          {R"({"x_AllocatedRatio":"0.5",)" + id + "}", own, true}}) {
-    EXPECT_EQ(cells({line(one.other_columns)}, kOriginChargeId).front(), one.want)
+    EXPECT_EQ(cells({focus_line(one.other_columns)}, kOriginChargeId).front(), one.want)
         << one.other_columns;
-    EXPECT_EQ(cells({line(one.other_columns)}, "x_OriginOriginChargeId").front().has_value(),
+    EXPECT_EQ(cells({focus_line(one.other_columns)}, "x_OriginOriginChargeId").front().has_value(),
               one.is_moved)
         << one.other_columns;
   }
 }
 
 TEST(FocusTable, WhatTakesALineBackHasAnIdOfItsOwn) {
-  const Charge original = line(std::string(R"({"x_OriginChargeId":")") + kAnId + "\"}");
+  const Charge original = focus_line(std::string(R"({"x_OriginChargeId":")") + kAnId + "\"}");
   const Charge reversal = reversal_of(original, "2026-04");
   EXPECT_EQ(cells({original, reversal}, kOriginChargeId),
             (std::vector<std::optional<std::string>>{kAnId, to_text(reversal.id)}));
@@ -81,22 +81,22 @@ TEST(FocusTable, WhatTakesALineBackHasAnIdOfItsOwn) {
 }
 
 TEST(FocusTable, ALineThatIsBookedLateIsACorrection) {
-  Charge late = line();
+  Charge late = focus_line();
   late.booked_month = "2026-04";
   using Cells = std::vector<std::optional<std::string>>;
-  EXPECT_EQ(cells({line(), late}, "ChargeClass"), (Cells{"", "Correction"}));
-  EXPECT_EQ(cells({line(), late}, kBookedMonth), (Cells{"", "2026-04"}));
-  EXPECT_EQ(cells({line(), late}, kTakesBack), (Cells{"", ""}));
+  EXPECT_EQ(cells({focus_line(), late}, "ChargeClass"), (Cells{"", "Correction"}));
+  EXPECT_EQ(cells({focus_line(), late}, kBookedMonth), (Cells{"", "2026-04"}));
+  EXPECT_EQ(cells({focus_line(), late}, kTakesBack), (Cells{"", ""}));
   // Where no line is late, nothing is said of it, and the bill's own column keeps its name.
-  EXPECT_EQ(cells({line()}, kBookedMonth), (Cells{std::nullopt}));
-  EXPECT_EQ(cells({line(R"({"x_BookedMonth":"May"})")}, kBookedMonth), (Cells{"May"}));
-  EXPECT_EQ(cells({line(R"({"x_BookedMonth":"May"})"), late}, "x_OriginBookedMonth"),
+  EXPECT_EQ(cells({focus_line()}, kBookedMonth), (Cells{std::nullopt}));
+  EXPECT_EQ(cells({focus_line(R"({"x_BookedMonth":"May"})")}, kBookedMonth), (Cells{"May"}));
+  EXPECT_EQ(cells({focus_line(R"({"x_BookedMonth":"May"})"), late}, "x_OriginBookedMonth"),
             (Cells{"May", ""}));
 }
 
 TEST(FocusTable, AServiceHasOneCategoryAndOnlyOneThatFocusHas) {
   const auto serviced = [](std::string category, std::string subcategory) {
-    Charge charge = line();
+    Charge charge = focus_line();
     charge.service_name = "Warehouse";
     charge.service_category = std::move(category);
     charge.service_subcategory = std::move(subcategory);

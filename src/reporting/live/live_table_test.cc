@@ -19,8 +19,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const Instant kNow = *parse_instant("2026-03-04T08:05:00Z");
-const Interval kWindow(kNow - minutes(5), kNow);
+const Instant kTableNow = *parse_instant("2026-03-04T08:05:00Z");
+const Interval kTableWindow(kTableNow - minutes(5), kTableNow);
 
 Money euro_cents(std::int64_t cents) {
   return Money::from_ticks(Int128{Money::kTicksPerUnit} * cents / 100, kEur);
@@ -40,7 +40,7 @@ LiveShare share(const std::string& workload, std::uint64_t gpus, milliseconds le
                 .nodes = {NodeId("n1"), NodeId("n2"), NodeId("n3")},
                 .gpus = {},
                 .device = "gpu",
-                .since = kNow - length,
+                .since = kTableNow - length,
                 .running = true,
                 .cost = {},
                 .idle_cost = {},
@@ -66,13 +66,13 @@ LiveShare unallocated() {
 }
 
 LiveView view_of(std::vector<LiveShare> shares, std::uint64_t gpus = 8) {
-  LiveCosts recent{.window = kWindow,
+  LiveCosts recent{.window = kTableWindow,
                    .shares = std::move(shares),
                    .notes = {},
                    .nodes_unpriced = 0,
                    .price_per_hour = euro_cents(static_cast<std::int64_t>(300 * gpus)),
                    .gpus = gpus};
-  LiveView view{.at = kNow, .clusters = {}};
+  LiveView view{.at = kTableNow, .clusters = {}};
   view.clusters.emplace(
       ClusterId("lab"),
       LiveCluster{.cluster = ClusterId("lab"), .recent = std::move(recent), .today = {}});
@@ -179,7 +179,8 @@ TEST(LiveTable, WhatHasNoPriceSaysNothing) {
 
 TEST(LiveTable, PodsOfOneNameShowTheGpusOfOne) {
   LiveShare set = share("set-0", 2, minutes(4), "nlp");
-  set.since = kNow - minutes(20);  // of the first pod; the second came after a pause of a minute
+  set.since =
+      kTableNow - minutes(20);  // of the first pod; the second came after a pause of a minute
   set.held_ms = 240'000;
   const Table table = live_tables(view_of({unallocated(), set}), {})[0];
   EXPECT_EQ(at(table, 1, "gpus"), Cell(std::string("2")));
@@ -201,7 +202,7 @@ TEST(LiveTable, WhatEndedIsShownOnRequestWithoutAnHour) {
 TEST(LiveTable, WhatEndedRanUpToItsEndAndNotUpToNow) {
   LiveShare over = share("a", 2, hours(1), "nlp");
   over.running = false;
-  over.until = kNow - minutes(2);
+  over.until = kTableNow - minutes(2);
   const Table table =
       live_tables(view_of({unallocated(), over}), {.ended = true, .for_people = true})[0];
   EXPECT_EQ(at(table, 1, "since"), Cell(std::string("58 min")));

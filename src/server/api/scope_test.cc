@@ -10,7 +10,7 @@
 namespace pennyweight::api {
 namespace {
 
-const ClusterId kLab("lab");
+const ClusterId kLabCluster("lab");
 const Scope kNlp = {{"team", {"nlp"}, false}};
 
 Labels of_team(const std::string& team) {
@@ -21,22 +21,23 @@ Labels of_team(const std::string& team) {
 
 TEST(Sees, EveryPartOfAScopeMustHold) {
   const WorkloadId job("7");
-  EXPECT_TRUE(sees({}, kLab, job, {}));
-  EXPECT_TRUE(sees(kNlp, kLab, job, of_team("nlp")));
-  EXPECT_FALSE(sees(kNlp, kLab, job, of_team("cv")));
-  EXPECT_FALSE(sees(kNlp, kLab, job, {}));
-  EXPECT_TRUE(sees({{"team", {"cv", "nlp"}, false}}, kLab, job, of_team("nlp")));
-  EXPECT_TRUE(sees({{"cluster", {"lab"}, false}, kNlp[0]}, kLab, job, of_team("nlp")));
-  EXPECT_FALSE(sees({{"cluster", {"other"}, false}, kNlp[0]}, kLab, job, of_team("nlp")));
-  EXPECT_TRUE(sees({{"workload", {"7"}, false}}, kLab, job, {}));
+  EXPECT_TRUE(sees({}, kLabCluster, job, {}));
+  EXPECT_TRUE(sees(kNlp, kLabCluster, job, of_team("nlp")));
+  EXPECT_FALSE(sees(kNlp, kLabCluster, job, of_team("cv")));
+  EXPECT_FALSE(sees(kNlp, kLabCluster, job, {}));
+  EXPECT_TRUE(sees({{"team", {"cv", "nlp"}, false}}, kLabCluster, job, of_team("nlp")));
+  EXPECT_TRUE(sees({{"cluster", {"lab"}, false}, kNlp[0]}, kLabCluster, job, of_team("nlp")));
+  EXPECT_FALSE(sees({{"cluster", {"other"}, false}, kNlp[0]}, kLabCluster, job, of_team("nlp")));
+  EXPECT_TRUE(sees({{"workload", {"7"}, false}}, kLabCluster, job, {}));
 }
 
 TEST(Sees, WhatIsNotKnownIsRefused) {
   const WorkloadId job("7");
-  EXPECT_FALSE(sees({{"node", {"n1"}, false}}, kLab, job, of_team("nlp")));
-  EXPECT_FALSE(sees({{"team", {""}, false}}, kLab, job, {})) << "the lack of a team is no team";
-  EXPECT_FALSE(sees({{"team", {"cv"}, true}}, kLab, job, of_team("nlp"))) << "never negated";
-  EXPECT_FALSE(sees({{"team", {}, false}}, kLab, job, of_team("nlp"))) << "no value is none";
+  EXPECT_FALSE(sees({{"node", {"n1"}, false}}, kLabCluster, job, of_team("nlp")));
+  EXPECT_FALSE(sees({{"team", {""}, false}}, kLabCluster, job, {}))
+      << "the lack of a team is no team";
+  EXPECT_FALSE(sees({{"team", {"cv"}, true}}, kLabCluster, job, of_team("nlp"))) << "never negated";
+  EXPECT_FALSE(sees({{"team", {}, false}}, kLabCluster, job, of_team("nlp"))) << "no value is none";
 }
 
 TEST(SelectsWholeWorkloads, NodesAndKindsCutThroughThem) {
@@ -51,9 +52,9 @@ TEST(SelectsWholeWorkloads, NodesAndKindsCutThroughThem) {
 TEST(CutToScope, LeavesNothingOfOthers) {
   LiveView view = live_view({live_share("", "", "n2", 1), live_share("a", "nlp", "n1", 2),
                              live_share("b", "cv", "n1", 3)});
-  view.clusters.at(kLab).today = view.clusters.at(kLab).recent;
+  view.clusters.at(kLabCluster).today = view.clusters.at(kLabCluster).recent;
   const LiveView own = restrict_to_scope(view, kNlp);
-  const LiveCluster& lab = own.clusters.at(kLab);
+  const LiveCluster& lab = own.clusters.at(kLabCluster);
   for (const LiveCosts* costs : {&lab.recent, &*lab.today}) {
     ASSERT_EQ(costs->shares.size(), 1U);
     EXPECT_EQ(costs->shares[0].workload.text(), "a");

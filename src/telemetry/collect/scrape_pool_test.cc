@@ -24,9 +24,9 @@ class RunningClock final : public Clock {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-class Server {
+class PoolServer {
  public:
-  Server() {
+  PoolServer() {
     server.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
       ++asked;
       accept_has_text = request.get_header_value("Accept").starts_with("text/plain");
@@ -48,7 +48,7 @@ class Server {
     thread_ = std::thread([this] { server.listen_after_bind(); });
     while (!server.is_running()) std::this_thread::sleep_for(milliseconds(1));
   }
-  ~Server() {
+  ~PoolServer() {
     leave = true;
     server.stop();
     thread_.join();
@@ -119,7 +119,7 @@ std::unique_ptr<TargetSource> fixed(const std::string& address) {
 }
 
 TEST(Scrape, TheAnswerAsItIs) {
-  Server server;
+  PoolServer server;
   RunningClock clock;
   http::Client client({});
   const auto scraped = [&](const std::string& path) {
@@ -142,7 +142,7 @@ TEST(Scrape, TheAnswerAsItIs) {
 }
 
 TEST(ScrapePool, AsksAtTheInterval) {
-  Server server;
+  PoolServer server;
   RunningClock clock;
   Delivered delivered;
   ScrapePool pool(one_job({.name = "j", .interval = milliseconds(40)}, fixed(server.address())),
@@ -163,7 +163,7 @@ TEST(ScrapePool, AsksAtTheInterval) {
 }
 
 TEST(ScrapePool, RetryAfterIsHonoured) {
-  Server server;
+  PoolServer server;
   RunningClock clock;
   Delivered delivered;
   ScrapePool pool(one_job({.name = "j", .metrics_path = "/busy", .interval = milliseconds(10)},
@@ -177,7 +177,7 @@ TEST(ScrapePool, RetryAfterIsHonoured) {
 }
 
 TEST(ScrapePool, TargetsComeAndGo) {
-  Server server;
+  PoolServer server;
   RunningClock clock;
   Delivered delivered;
   ChangingTargets::State state;
@@ -214,7 +214,7 @@ TEST(ScrapePool, TargetsComeAndGo) {
 }
 
 TEST(ScrapePool, StopEndsWhatIsUnderWay) {
-  Server server;
+  PoolServer server;
   RunningClock clock;
   Delivered delivered;
   ScrapePool pool(one_job({.name = "j", .metrics_path = "/slow", .interval = milliseconds(1)},
@@ -228,7 +228,7 @@ TEST(ScrapePool, StopEndsWhatIsUnderWay) {
 }
 
 TEST(ScrapePool, TheNumberOfTargetsHasALimit) {
-  Server server;
+  PoolServer server;
   RunningClock clock;
   Delivered delivered;
   TargetGroup group;

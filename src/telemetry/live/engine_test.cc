@@ -31,7 +31,7 @@ using prometheus::Sample;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kStart = 1'767'225'600'000;  // 2026-01-01, on a minute
-constexpr std::int64_t kMinute = 60'000;
+constexpr std::int64_t kMinuteMs = 60'000;
 
 class Folder {
  public:
@@ -189,7 +189,7 @@ struct World {
   void silence_until(std::int64_t at_ms) {
     to(at_ms);
     flush();
-    to(at_ms + 20 * kMinute);
+    to(at_ms + 20 * kMinuteMs);
     flush();
   }
 };
@@ -307,7 +307,8 @@ TEST(Engine, RecentCanBeginLater) {
     world.flush();
   }
   EXPECT_EQ(world.engine->recent(ClusterId("prod")).size(), 4u);
-  EXPECT_EQ(world.engine->recent(ClusterId("prod"), from_unix_ms(kStart + 2 * kMinute)).size(), 2u);
+  EXPECT_EQ(world.engine->recent(ClusterId("prod"), from_unix_ms(kStart + 2 * kMinuteMs)).size(),
+            2u);
 }
 
 // The mean of the minute is still cool when the device says that it is hot.
@@ -331,14 +332,14 @@ TEST(Engine, ReadingsAreTheLastValuesWhileTheyHold) {
   // A late sample does not take the place of a newer one.
   ASSERT_TRUE(world.send({{heat, {{kStart + 45'000, 50.0}}}}));
   EXPECT_EQ(world.engine->readings().at(0).temperature_celsius, 96u);
-  world.to(kStart + 5 * kMinute);
+  world.to(kStart + 5 * kMinuteMs);
   EXPECT_TRUE(world.engine->readings().empty());
 }
 
 TEST(Engine, RecentKeepsNothingOfABacklog) {
   const Folder folder;
   World world(folder.path());
-  world.to(kStart + 6 * 60 * kMinute);
+  world.to(kStart + 6 * 60 * kMinuteMs);
   std::vector<Sample> samples;
   for (int i = 0; i <= 6 * 120; ++i) samples.push_back({kStart + i * 30'000, 50.0});
   ASSERT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), samples}}));
@@ -365,7 +366,7 @@ TEST(Engine, RecentForgetsTheOldestAboveItsBytes) {
   const auto rows = world.engine->recent(ClusterId("prod"));
   ASSERT_GT(rows.size(), 0u);
   EXPECT_LT(rows.size(), 4u);
-  EXPECT_EQ(unix_ms(rows.back().at), kStart + 4 * kMinute);
+  EXPECT_EQ(unix_ms(rows.back().at), kStart + 4 * kMinuteMs);
   EXPECT_LE(world.engine->counters().at("recent_bytes"), 150u);
 }
 
@@ -387,7 +388,7 @@ TEST(Engine, BlanksNansAndSharesAboveTheWhole) {
   EXPECT_EQ(counters.at("out_of_range"), 2u);
   EXPECT_EQ(counters.at("stale_markers"), 1u);
   EXPECT_EQ(counters.at("samples"), 1u);
-  world.silence_until(kStart + 20 * kMinute);
+  world.silence_until(kStart + 20 * kMinuteMs);
   ASSERT_EQ(world.ledger.usages.size(), 1u);
   EXPECT_EQ(world.ledger.usages.begin()->second.engine_active_ppm, 1'000'000u);
   EXPECT_EQ(world.ledger.usages.begin()->second.span_ms, 10'000u);
@@ -402,12 +403,12 @@ TEST(Engine, OneOfTwoSendersThatEndsEndsNothing) {
   ASSERT_TRUE(world.send({{a, {{kStart, 50.0}}}, {b, {{kStart + 1'000, 50.0}}}}));
   ASSERT_TRUE(world.send({{a, {{kStart + 5'000, stale}}}}));
   ASSERT_TRUE(world.send({{b, {{kStart + 31'000, 50.0}}}}));
-  ASSERT_TRUE(world.send({{b, {{kStart + kMinute, stale}}}}));
-  world.silence_until(kStart + 20 * kMinute);
+  ASSERT_TRUE(world.send({{b, {{kStart + kMinuteMs, stale}}}}));
+  world.silence_until(kStart + 20 * kMinuteMs);
   const auto covered = world.ledger.covered("GPU-1", &Usage::gpu_util_ppm);
   ASSERT_TRUE(covered);
   EXPECT_EQ(*covered,
-            (std::set<std::pair<std::int64_t, std::int64_t>>{{kStart, kStart + kMinute}}));
+            (std::set<std::pair<std::int64_t, std::int64_t>>{{kStart, kStart + kMinuteMs}}));
 }
 
 TEST(Engine, ASeriesThatIsForgottenAndComesBackIsNotCountedAgain) {
@@ -415,8 +416,8 @@ TEST(Engine, ASeriesThatIsForgottenAndComesBackIsNotCountedAgain) {
   World world(folder.path());
   const auto util = dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1");
   ASSERT_TRUE(world.send({{util, {{kStart, 50.0}, {kStart + 30'000, 50.0}}}}));
-  world.silence_until(kStart + 60 * kMinute);
-  world.to(kStart + 4 * 60 * kMinute);
+  world.silence_until(kStart + 60 * kMinuteMs);
+  world.to(kStart + 4 * 60 * kMinuteMs);
   world.flush();
   EXPECT_EQ(world.engine->counters().at("accumulators"), 0u);
   EXPECT_EQ(world.engine->counters().at("series"), 0u);
@@ -456,7 +457,7 @@ TEST(Engine, AClockThatIsSetEndsNothing) {
       for (const auto& [key, usage] : world.ledger.usages) {
         if (usage.gpu.text() == "GPU-1") covered[unix_ms(usage.at) - kStart] = usage.gpu_util_ppm;
       }
-      EXPECT_EQ(covered, (decltype(covered){{0, 1'000'000}, {kMinute, 0}})) << jump_s;
+      EXPECT_EQ(covered, (decltype(covered){{0, 1'000'000}, {kMinuteMs, 0}})) << jump_s;
     }
   }
 }
@@ -468,7 +469,7 @@ TEST(Engine, ADeviceThatFellSilentIsToldAfterOurClockWentBack) {
   world.to(kStart + 86'400'000);
   ASSERT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{kStart, 100.0}}}}));
   world.flush();
-  world.silence_until(kStart + kMinute);
+  world.silence_until(kStart + kMinuteMs);
   EXPECT_EQ(world.ledger.usages.size(), 2u);
 }
 
@@ -476,7 +477,7 @@ TEST(Engine, ABackfillHasItsOwnOrderOfTime) {
   const Folder folder;
   World world(folder.path());
   const auto energy = dcgm("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "GPU-1");
-  const std::int64_t day = 24 * 60 * kMinute;
+  const std::int64_t day = 24 * 60 * kMinuteMs;
   ASSERT_TRUE(world.send({{energy, {{kStart, 5'000.0}, {kStart + 30'000, 6'000.0}}}}));
   for (int i = 0; i <= 10; ++i) {
     ASSERT_TRUE(world.send({{energy, {{kStart - 30 * day + i * 30'000, 100.0 * i}}}}, "window-1"));
@@ -485,7 +486,7 @@ TEST(Engine, ABackfillHasItsOwnOrderOfTime) {
   world.flush();
   ASSERT_TRUE(world.engine->close_stream("window-1", from_unix_ms(kStart - 29 * day)));
   world.open(folder.path());
-  world.silence_until(kStart + 20 * kMinute);
+  world.silence_until(kStart + 20 * kMinuteMs);
   EXPECT_EQ(world.ledger.energy(), 1'000u + 1'000u);
   EXPECT_EQ(world.engine->counters().at("lanes_of_the_past"), 0u);
   EXPECT_EQ(world.ledger.conflicts, 0u);
@@ -494,7 +495,7 @@ TEST(Engine, ABackfillHasItsOwnOrderOfTime) {
 // What has come since the last flush is in no row yet. It counts wherever the program is killed:
 // before the stream is closed, and between two flushes of which the first had no room for it.
 TEST(Engine, ABackfillLosesNothingWhereverItIsKilled) {
-  const std::int64_t day = 24 * 60 * kMinute;
+  const std::int64_t day = 24 * 60 * kMinuteMs;
   for (const bool flushes_first : {false, true}) {
     const Folder folder;
     World world(folder.path());
@@ -542,7 +543,7 @@ TEST(Engine, ADiskThatIsFullRefusesAndLosesNothing) {
   world.disk.is_full = false;
   ASSERT_TRUE(world.send({{energy, {{kStart + 30'000, 700.0}}}}));
   world.open(folder.path());
-  world.silence_until(kStart + 20 * kMinute);
+  world.silence_until(kStart + 20 * kMinuteMs);
   EXPECT_EQ(world.ledger.energy(), 700u);
 }
 
@@ -558,7 +559,7 @@ TEST(Engine, AfterAFailedSyncAFlushMendsIt) {
   world.flush();
   ASSERT_TRUE(world.send({{energy, {{kStart + 60'000, 900.0}}}}));
   world.open(folder.path());
-  world.silence_until(kStart + 20 * kMinute);
+  world.silence_until(kStart + 20 * kMinuteMs);
   EXPECT_EQ(world.ledger.energy(), 900u);
 }
 
@@ -640,7 +641,7 @@ TEST(Engine, SeriesThatAScrapeNoLongerTellsEnd) {
       crash(3);
       ASSERT_TRUE(scrape(kStart + 75'000, "", false));
       EXPECT_EQ(world.engine->counters().at("scraped_targets"), 0u);
-      world.silence_until(kStart + 20 * kMinute);
+      world.silence_until(kStart + 20 * kMinuteMs);
       using Spans = std::set<std::pair<std::int64_t, std::int64_t>>;
       EXPECT_EQ(world.ledger.covered("GPU-a", &Usage::gpu_util_ppm),
                 (Spans{{kStart, kStart + 70'000}}));
@@ -693,7 +694,7 @@ TEST(Engine, TooMuchThatWaitsForTheLedgerPushesBack) {
   world.engine = std::move(*engine);
   Result<IngestResult> taken;
   std::int64_t at = kStart;
-  for (; taken && at < kStart + 100 * kMinute; at += 1'000) {
+  for (; taken && at < kStart + 100 * kMinuteMs; at += 1'000) {
     taken = world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}});
   }
   ASSERT_FALSE(taken);
@@ -709,11 +710,11 @@ TEST(Engine, SamplesFasterThanFlushesPushBack) {
   options.pieces_max = 100;
   options.stream.limits.rows_per_flush = 7;
   world.engine = *Engine::open(std::move(options), world.clock);
-  world.to(kStart + 24 * 60 * kMinute);
+  world.to(kStart + 24 * 60 * kMinuteMs);
   Result<IngestResult> taken;
   std::int64_t at = kStart;
   EXPECT_FALSE(world.engine->wants_flush());
-  for (; taken && at < kStart + 1000 * kMinute; at += 30'000) {
+  for (; taken && at < kStart + 1000 * kMinuteMs; at += 30'000) {
     taken = world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}});
   }
   ASSERT_FALSE(taken);
@@ -784,7 +785,7 @@ TEST(Engine, TheModelOfNvidiaGpuExporterIsTheGpus) {
       ASSERT_TRUE(world.send({{info, {{at, 1}}}, {power, {{at, 300}}}}));
       if (i == 6 && is_restarted) world.open(folder.path());
     }
-    world.silence_until(kStart + 30 * kMinute);
+    world.silence_until(kStart + 30 * kMinuteMs);
     ASSERT_EQ(world.ledger.gpus.size(), 1u);
     const Gpu& gpu = world.ledger.gpus.begin()->second;
     EXPECT_EQ(gpu.uuid.text(), "GPU-5b0d");
@@ -919,7 +920,7 @@ TEST(Engine, WhatContainersUseIsTheSameAfterARestart) {
       if (i == 4) world.flush();  // writes the snapshot
       if (i == 4 && is_restarted) open();
     }
-    world.silence_until(kStart + 30 * kMinute);
+    world.silence_until(kStart + 30 * kMinuteMs);
     EXPECT_EQ(world.ledger.conflicts, 0U);
     std::map<std::string, std::uint64_t> sums;
     for (const auto& [key, outcome] : world.ledger.outcomes) sums[outcome.measure] += outcome.count;
@@ -929,7 +930,7 @@ TEST(Engine, WhatContainersUseIsTheSameAfterARestart) {
   ASSERT_TRUE(whole.contains("cpu_used_core_ms") && whole.contains("memory_used_kib_ms"));
   EXPECT_EQ(whole.at("cpu_used_core_ms"), 120'000U);
   // 2048 KiB of at least the four minutes that were measured.
-  EXPECT_GE(whole.at("memory_used_kib_ms"), 2048U * 4 * kMinute);
+  EXPECT_GE(whole.at("memory_used_kib_ms"), 2048U * 4 * kMinuteMs);
   EXPECT_EQ(counts(true), whole);
 }
 
@@ -964,7 +965,7 @@ using SentSample = std::pair<std::vector<Label>, Sample>;
 std::vector<SentSample> samples_of_an_hour(std::uint64_t seed) {
   std::vector<SentSample> all;
   double energy = 1'000'000;
-  for (std::int64_t at = kStart; at < kStart + 59 * kMinute; at += 30'000) {
+  for (std::int64_t at = kStart; at < kStart + 59 * kMinuteMs; at += 30'000) {
     seed = seed * 6'364'136'223'846'793'005 + 1'442'695'040'888'963'407;
     const auto digit = static_cast<double>(seed >> 60);
     energy = digit == 7 ? digit : energy + 1'000 * digit;  // sometimes the driver is loaded again
@@ -978,7 +979,7 @@ std::vector<SentSample> samples_of_an_hour(std::uint64_t seed) {
 void open_with_wait(World& world, const std::string& folder) {
   world.engine.reset();
   EngineOptions options = options_for(folder, &world.disk);
-  options.stream.order_wait_ms = kMinute;
+  options.stream.order_wait_ms = kMinuteMs;
   auto opened = Engine::open(options, world.clock);
   ASSERT_TRUE(opened) << opened.error().message;
   world.engine = std::move(*opened);
@@ -988,9 +989,9 @@ RC_GTEST_PROP(EngineProperty, WithinAnHourTheOrderOfSamplesDoesNotMatter, (std::
   const auto samples = samples_of_an_hour(seed);
   const Folder ordered_folder, folder;
   World ordered(ordered_folder.path());
-  ordered.to(kStart + 60 * kMinute);
+  ordered.to(kStart + 60 * kMinuteMs);
   for (const SentSample& one : samples) RC_ASSERT(ordered.send({{one.first, {one.second}}}));
-  ordered.silence_until(kStart + 120 * kMinute);
+  ordered.silence_until(kStart + 120 * kMinuteMs);
 
   std::vector<SentSample> mixed = samples;
   mixed.insert(mixed.end(), samples.begin(), samples.end());
@@ -998,7 +999,7 @@ RC_GTEST_PROP(EngineProperty, WithinAnHourTheOrderOfSamplesDoesNotMatter, (std::
   std::ranges::shuffle(mixed, random);
   World world(folder.path());
   open_with_wait(world, folder.path());
-  world.to(kStart + 60 * kMinute);
+  world.to(kStart + 60 * kMinuteMs);
   std::uint64_t refused = 0;
   for (std::size_t i = 0; i < mixed.size();) {
     std::vector<std::pair<std::vector<Label>, std::vector<Sample>>> body;
@@ -1013,7 +1014,7 @@ RC_GTEST_PROP(EngineProperty, WithinAnHourTheOrderOfSamplesDoesNotMatter, (std::
     if (event == 1) open_with_wait(world, folder.path());  // killed and started again
     if (event < 10) world.clock.advance(std::chrono::seconds(1));
   }
-  world.silence_until(kStart + 120 * kMinute);
+  world.silence_until(kStart + 120 * kMinuteMs);
   RC_ASSERT(refused == 0u);
   RC_ASSERT(world.ledger.conflicts == 0u);
   RC_ASSERT(facts_of(world.ledger).size() > 50u);
@@ -1027,7 +1028,7 @@ std::vector<SentSample> samples_of_a_fleet(std::uint64_t seed) {
   std::vector<SentSample> all;
   double tokens = 0;
   std::array<double, 3> energy = {5, 1e9, 7e12};
-  for (std::int64_t at = kStart; at < kStart + 59 * kMinute; at += kMinute) {
+  for (std::int64_t at = kStart; at < kStart + 59 * kMinuteMs; at += kMinuteMs) {
     tokens = random() % 50 == 0 ? 0 : tokens + static_cast<double>(random() % 1'000);
     all.push_back({{{"__name__", "vllm:generation_tokens_total"},
                     {"model_name", "llama"},
@@ -1040,7 +1041,7 @@ std::vector<SentSample> samples_of_a_fleet(std::uint64_t seed) {
       energy[gpu] += static_cast<double>(random() % 30'000'000);
       std::vector<Label> holder;
       if (gpu == 0) {
-        const bool is_first = at < kStart + 20 * kMinute;
+        const bool is_first = at < kStart + 20 * kMinuteMs;
         holder = {{"namespace", "ml"}, {"pod", is_first ? "train-0" : "train-1"}};
       }
       const auto value = static_cast<double>(random() % 101);
@@ -1060,9 +1061,9 @@ RC_GTEST_PROP(EngineProperty, OverFourConnectionsMixedAndTwiceTheFactsAreTheSame
   const auto samples = samples_of_a_fleet(seed);
   const Folder ordered_folder, folder;
   World ordered(ordered_folder.path());
-  ordered.to(kStart + 60 * kMinute);
+  ordered.to(kStart + 60 * kMinuteMs);
   for (const SentSample& one : samples) RC_ASSERT(ordered.send({{one.first, {one.second}}}));
-  ordered.silence_until(kStart + 120 * kMinute);
+  ordered.silence_until(kStart + 120 * kMinuteMs);
 
   std::vector<SentSample> mixed = samples;
   mixed.insert(mixed.end(), samples.begin(), samples.end());
@@ -1070,7 +1071,7 @@ RC_GTEST_PROP(EngineProperty, OverFourConnectionsMixedAndTwiceTheFactsAreTheSame
   std::ranges::shuffle(mixed, random);
   World world(folder.path());
   open_with_wait(world, folder.path());
-  world.to(kStart + 60 * kMinute);
+  world.to(kStart + 60 * kMinuteMs);
   std::array<std::size_t, kConnections> refused = {};
   {
     std::vector<std::jthread> connections;
@@ -1088,7 +1089,7 @@ RC_GTEST_PROP(EngineProperty, OverFourConnectionsMixedAndTwiceTheFactsAreTheSame
       });
     }
   }
-  world.silence_until(kStart + 120 * kMinute);
+  world.silence_until(kStart + 120 * kMinuteMs);
   RC_ASSERT(refused == (std::array<std::size_t, kConnections>{}));
   RC_ASSERT(world.ledger.usages.size() > 100u);
   RC_ASSERT(world.ledger.energy() == ordered.ledger.energy());
@@ -1190,8 +1191,8 @@ RC_GTEST_PROP(EngineProperty, CountsEachAcknowledgedSampleOnce,
     }
   }
   // All devices are silent.
-  world.silence_until(now + 30 * kMinute);
-  twin.silence_until(now + 30 * kMinute);
+  world.silence_until(now + 30 * kMinuteMs);
+  twin.silence_until(now + 30 * kMinuteMs);
   world.open(folder.path());
   world.flush();
   RC_ASSERT(world.ledger.conflicts == 0u);
@@ -1242,7 +1243,7 @@ TEST(Engine, SurvivesKill) {
     }
     ::close(pipe[0]);
     World world(folder.path());
-    world.silence_until(kStart + 24 * 60 * kMinute);
+    world.silence_until(kStart + 24 * 60 * kMinuteMs);
     EXPECT_EQ(world.ledger.conflicts, 0u);
     EXPECT_TRUE(world.ledger.covered("GPU-1", &Usage::energy_used_millijoules));
     // At most one more was durable than the child could print.
@@ -1268,7 +1269,7 @@ TEST(Engine, ManyThreadsAtOnce) {
   }
   for (int i = 0; i < 5; ++i) world.flush();
   for (auto& thread : threads) thread.join();
-  world.silence_until(kStart + 60 * kMinute);
+  world.silence_until(kStart + 60 * kMinuteMs);
   world.flush();
   EXPECT_EQ(world.ledger.energy(), 4u * 990u);
 }

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string file_text(const std::string& name) {
+std::string example_text(const std::string& name) {
   std::ifstream in(std::string(TEST_DATA) + "/focus/" + name, std::ios::binary);
   EXPECT_TRUE(in) << name;
   std::ostringstream text;
@@ -142,7 +142,7 @@ TEST(SpecExamples, AsPublishedEachIsRefusedOrKeptAsideWithItsReason) {
     SCOPED_TRACE(example.name);
     const std::string file = "spec_examples/" + example.name + ".csv";
     bill::CollectingSink seen;
-    const auto summary = import_csv(file_text(file), file, seen);
+    const auto summary = import_csv(example_text(file), file, seen);
     if (!example.missing.empty()) {
       ASSERT_FALSE(summary);
       EXPECT_THAT(summary.error().message, HasSubstr("missing columns: " + example.missing));
@@ -161,7 +161,7 @@ TEST(SpecExamples, CompletedEveryRowIsAccountedForAndTheSumsAreRight) {
     SCOPED_TRACE(example.name);
     const std::string file = "spec_examples_completed/" + example.name + ".csv";
     bill::CollectingSink seen;
-    const auto summary = import_csv(file_text(file), file, seen);
+    const auto summary = import_csv(example_text(file), file, seen);
     ASSERT_TRUE(summary) << summary.error().message;
     EXPECT_EQ(summary->rows, example.rows);
     EXPECT_EQ(summary->rejected, example.set_aside);
@@ -184,7 +184,7 @@ struct Commitments {
 Commitments commitments_of(const std::string& name) {
   const std::string file = "spec_examples_completed/" + name + ".csv";
   bill::CollectingSink seen;
-  EXPECT_TRUE(import_csv(file_text(file), file, seen)) << name;
+  EXPECT_TRUE(import_csv(example_text(file), file, seen)) << name;
   Commitments found;
   for (const Charge& line : seen.lines) {
     if (line.charge_category == ChargeCategory::kPurchase) {
@@ -232,7 +232,7 @@ TEST(SpecExamples, ASpendAgreementCoversItsUsageAndItsShortfall) {
   for (const std::string name : {"saas_spend_agreements_b1", "saas_spend_agreements_b2"}) {
     const std::string file = "spec_examples_completed/" + name + ".csv";
     bill::CollectingSink seen;
-    ASSERT_TRUE(import_csv(file_text(file), file, seen)) << name;
+    ASSERT_TRUE(import_csv(example_text(file), file, seen)) << name;
     std::map<ChargeCategory, Costs> sums;
     for (const Charge& line : seen.lines) {
       sums.try_emplace(line.charge_category, Costs::zero(kUsd)).first->second += line.costs;

@@ -153,7 +153,7 @@ TEST(PricedMonth, DaysThatAreOver) {
   EXPECT_TRUE(owned_charges(assets_of(kWorked), {}, month("2026-03-01"), {}, kOwn).charges.empty());
 }
 
-RateCard card() {
+RateCard node_card() {
   return RateCard::parse(
              "gpu_model,instance_type,region,unit,price,list_price,currency\n"
              ",p5.48xlarge,us-east-1,Hours,55.04,98.32,USD\n"
@@ -175,7 +175,7 @@ TEST(Estimates, ByInstanceTypeThenByGpu) {
   Node unknown = node("prod", "c", "2026-03-01");
   unknown.instance_type = "mystery";
   const PricedLines lines =
-      estimated_charges(std::vector{unknown, elsewhere, typed}, card(), month(), kEstimate);
+      estimated_charges(std::vector{unknown, elsewhere, typed}, node_card(), month(), kEstimate);
   std::vector<std::string> shown;
   for (const Charge& line : lines.charges) {
     shown.push_back(line.resource_id + " " + to_text(line.charge_period) + " " +
@@ -205,7 +205,7 @@ TEST(Estimates, NodesWithoutAPriceAreReportedOncePerReason) {
   Node other = node("lab", "d", "2026-03-30");
   other.gpu_model = "a model without a price";
   nodes.push_back(other);
-  const PricedLines lines = estimated_charges(nodes, card(), month(), kEstimate);
+  const PricedLines lines = estimated_charges(nodes, node_card(), month(), kEstimate);
   ASSERT_EQ(lines.notes.size(), 2u);
   EXPECT_THAT(lines.notes[0], HasSubstr("node d of cluster lab: no instance type"));
   EXPECT_THAT(lines.notes[1], HasSubstr("3 nodes, such as c1, of cluster prod: no instance type"));
@@ -218,7 +218,7 @@ TEST(Estimates, ALaterFactEndsTheEarlier) {
   Node after = before;
   after.from = at("2026-03-31T06:00:00Z");
   const PricedLines lines =
-      estimated_charges(std::vector{before, after}, card(), month(), kEstimate);
+      estimated_charges(std::vector{before, after}, node_card(), month(), kEstimate);
   Decimal hours;
   for (const Charge& line : lines.charges) {
     hours = Decimal::from_ticks(hours.ticks() + line.pricing_quantity->ticks());

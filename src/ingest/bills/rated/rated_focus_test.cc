@@ -25,16 +25,16 @@ std::string file(std::string_view name) {
   return text.str();
 }
 
-RateCard card() { return RateCard::parse(file("card.csv"), "card.csv").value(); }
+RateCard focus_card() { return RateCard::parse(file("card.csv"), "card.csv").value(); }
 
-struct Imported {
+struct ImportedFocus {
   bill::CollectingSink sink;
   bill::ImportSummary summary;
   std::string error;
 };
 
-Imported import_text(std::string_view text, const RateCard& rates) {
-  Imported out;
+ImportedFocus import_text(std::string_view text, const RateCard& rates) {
+  ImportedFocus out;
   auto summary = bill::import_csv(text, "usage.csv", rated_focus_bill(rates), out.sink);
   if (summary) {
     out.summary = *std::move(summary);
@@ -45,8 +45,8 @@ Imported import_text(std::string_view text, const RateCard& rates) {
 }
 
 TEST(RatedFocus, ABillOfQuantitiesIsPricedFromTheCard) {
-  const RateCard rates = card();
-  const Imported bill = import_text(file("usage_only_focus.csv"), rates);
+  const RateCard rates = focus_card();
+  const ImportedFocus bill = import_text(file("usage_only_focus.csv"), rates);
   ASSERT_EQ(bill.error, "");
   EXPECT_EQ(bill.summary.kind, "FOCUS 1.2 without money, priced from card.csv");
   EXPECT_EQ(bill.summary.rows, 4u);
@@ -136,7 +136,7 @@ TEST(RatedFocus, RowsOneByOne) {
     text += ',';
     text += c.cells;
     text += '\n';
-    const Imported bill = import_text(text, rates);
+    const ImportedFocus bill = import_text(text, rates);
     ASSERT_EQ(bill.error, "") << c.cells;
     std::string got;
     if (bill.sink.lines.size() == 1) {
@@ -153,7 +153,7 @@ TEST(RatedFocus, RowsOneByOne) {
 TEST(RatedFocus, ARoundedProductIsCounted) {
   const RateCard rates =
       RateCard::parse("sku,unit,price,currency\na,Hours,0.3,USD\n", "card.csv").value();
-  const Imported bill =
+  const ImportedFocus bill =
       import_text(std::string(kPeriods) + ",SkuId,ConsumedQuantity,ConsumedUnit\n" +
                       std::string(kMarch) + ",a,0.000000000000000001,Hours\n",
                   rates);
@@ -162,7 +162,7 @@ TEST(RatedFocus, ARoundedProductIsCounted) {
 }
 
 TEST(RatedFocus, WithoutQuantitiesThereIsNothingToPrice) {
-  const RateCard rates = card();
+  const RateCard rates = focus_card();
   EXPECT_THAT(
       import_text(std::string(kPeriods) + ",SkuId\n" + std::string(kMarch) + ",a\n", rates).error,
       HasSubstr("neither PricingQuantity"));
@@ -171,7 +171,7 @@ TEST(RatedFocus, WithoutQuantitiesThereIsNothingToPrice) {
 }
 
 TEST(RatedFocus, TheSameAsJson) {
-  const RateCard rates = card();
+  const RateCard rates = focus_card();
   const auto reader = rated_focus_bill(rates);
   bill::CollectingSink sink;
   const auto summary = bill::import_json(

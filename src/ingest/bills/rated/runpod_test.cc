@@ -18,23 +18,23 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string file(std::string_view name) {
+std::string runpod_file(std::string_view name) {
   std::ifstream in(std::string(TEST_DATA) + "/rated/" + std::string(name), std::ios::binary);
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
 }
 
-struct Imported {
+struct ImportedRunpod {
   bill::CollectingSink sink;
   bill::ImportSummary summary;
   std::string error;
 };
 
-Imported import_records(std::string_view json, const RunpodOptions& options = {}) {
-  const RateCard card = RateCard::parse(file("card.csv"), "card.csv").value();
+ImportedRunpod import_records(std::string_view json, const RunpodOptions& options = {}) {
+  const RateCard card = RateCard::parse(runpod_file("card.csv"), "card.csv").value();
   const auto reader = runpod_bill(card, options);
-  Imported out;
+  ImportedRunpod out;
   auto summary = bill::import_json(json, "pods.json", reader, out.sink);
   if (summary) {
     out.summary = *std::move(summary);
@@ -45,7 +45,7 @@ Imported import_records(std::string_view json, const RunpodOptions& options = {}
 }
 
 TEST(Runpod, RecordsWithAndWithoutAmounts) {
-  const Imported bill = import_records(file("pod_billing.json"));
+  const ImportedRunpod bill = import_records(runpod_file("pod_billing.json"));
   ASSERT_EQ(bill.error, "");
   EXPECT_EQ(bill.summary.kind, "RunPod billing by the day");
   EXPECT_EQ(bill.summary.rows, 4u);
@@ -99,7 +99,7 @@ TEST(Runpod, RecordsOneByOne) {
       {R"({"time": "2026-03-01", "amount": {"usd": 1}})", BucketSize::kDay, "usd"},
   };
   for (const Case& c : cases) {
-    const Imported bill =
+    const ImportedRunpod bill =
         import_records("[" + std::string(c.record) + "]", {.bucket = c.bucket, .account = "me"});
     ASSERT_EQ(bill.error, "") << c.record;
     std::string got;
@@ -147,7 +147,7 @@ TEST(JsonImport, WhatIsNoDocumentOfRecords) {
 
 // As BigQuery and other warehouses write it.
 TEST(JsonImport, ARecordInEachLine) {
-  const Imported bill = import_records(
+  const ImportedRunpod bill = import_records(
       "{\"amount\": 1.5, \"time\": \"2026-03-01\", \"podId\": \"a\", \"x\": [1, 2]}\r\n\n"
       "{\"amount\": 2, \"time\": \"2026-03-01\", \"podId\": \"b\"}\n"
       "{\"amount\": 3, \"time\": \n"
@@ -173,7 +173,7 @@ TEST(JsonImport, ARecordInEachLine) {
 }
 
 TEST(JsonImport, BadRecordsAreKeptAside) {
-  const Imported bill = import_records(
+  const ImportedRunpod bill = import_records(
       R"({"metadata": {"n": 4}, "records": [{"amount": 1, "time": "2026-03-01"}, 5,
           {"amount": 1, "amount": 2, "time": "2026-03-01"},
           {"amount": 1, "podId": "a\u0000b", "time": "2026-03-01"}]})");

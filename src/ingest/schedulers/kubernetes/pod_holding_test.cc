@@ -20,17 +20,17 @@ using testing::HasSubstr;
 const ClusterId kCluster("c");
 
 template <class Kind>
-Kind read(std::string_view json) {
+Kind read_record(std::string_view json) {
   ObjectReader reader;
   auto object = reader.read(json);
   EXPECT_TRUE(object) << object.error().message << json;
   return std::get<Kind>(*object);
 }
 
-// A pod of namespace "team" on node "n1"; `spec` and `meta` are further JSON fields.
-PodRecord pod(std::string_view spec, std::string_view meta = "",
-              std::string_view name_space = "team") {
-  return make_record(read<Pod>(fmt::format(
+// A pod of namespace "team" on node_record "n1"; `spec` and `meta` are further JSON fields.
+PodRecord pod_record(std::string_view spec, std::string_view meta = "",
+                     std::string_view name_space = "team") {
+  return make_record(read_record<Pod>(fmt::format(
                          R"({{"kind":"Pod","metadata":{{"name":"p","uid":"u1","namespace":"{}"{}}},
           "spec":{{"nodeName":"n1",{}}},"status":{{"phase":"Running",
           "startTime":"2026-03-01T00:00:00Z"}}}})",
@@ -41,11 +41,12 @@ std::string requests(std::string_view resources) {
   return fmt::format(R"("containers":[{{"name":"a","resources":{{"requests":{{{}}}}}}}])",
                      resources);
 }
-NodeRecord node(std::string_view labels, std::string_view capacity, std::string_view more = "") {
-  return make_record(
-      kCluster, read<NodeObject>(fmt::format(R"({{"kind":"Node","metadata":{{"name":"n1","uid":"nu",
+NodeRecord node_record(std::string_view labels, std::string_view capacity,
+                       std::string_view more = "") {
+  return make_record(kCluster, read_record<NodeObject>(fmt::format(
+                                   R"({{"kind":"Node","metadata":{{"name":"n1","uid":"nu",
         "labels":{{{}}}{}}},"status":{{"capacity":{{{}}}}}}})",
-                                             labels, more, capacity)));
+                                   labels, more, capacity)));
 }
 
 struct World {
@@ -138,8 +139,9 @@ TEST(PodHolding, EveryWayOfSharingAGpu) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.what);
-    World world{.node = node(one.labels, one.capacity), .cards = {}, .claims = {}, .devices = {}};
-    const HeldDevices parts = held_devices(pod(requests(one.requests)), world.around());
+    World world{
+        .node = node_record(one.labels, one.capacity), .cards = {}, .claims = {}, .devices = {}};
+    const HeldDevices parts = held_devices(pod_record(requests(one.requests)), world.around());
     EXPECT_THAT(parts.problems, ElementsAre());
     EXPECT_THAT(described(parts), ElementsAre(one.expected));
   }
@@ -151,8 +153,8 @@ TEST(PodHolding, ARealPodThatRunAiGaveASliceAsksForNoneByResource) {
   std::ifstream in(std::string(TEST_DATA) + "/kubernetes/pod_a100_mig.json");
   std::ostringstream text;
   text << in.rdbuf();
-  const PodRecord real = make_record(read<Pod>(text.str()), {});
-  World world{.node = node(kA100, R"("nvidia.com/mig-1g.5gb":"2")"),
+  const PodRecord real = make_record(read_record<Pod>(text.str()), {});
+  World world{.node = node_record(kA100, R"("nvidia.com/mig-1g.5gb":"2")"),
               .cards = {},
               .claims = {},
               .devices = {}};
@@ -167,11 +169,12 @@ constexpr std::string_view kHami =
     R"(GPU-1,NVIDIA,3000,30:GPU-2,NVIDIA,8000,0:;"})";
 
 TEST(PodHolding, HamiSaysOnWhichCards) {
-  World world{.node = node(kA100, R"("nvidia.com/gpu":"80")"),
+  World world{.node = node_record(kA100, R"("nvidia.com/gpu":"80")"),
               .cards = {"GPU-1", "GPU-2"},
               .claims = {},
               .devices = {}};
-  const PodRecord shared = pod(requests(R"("nvidia.com/gpu":"1","nvidia.com/gpumem":"3k")"), kHami);
+  const PodRecord shared =
+      pod_record(requests(R"("nvidia.com/gpu":"1","nvidia.com/gpumem":"3k")"), kHami);
   EXPECT_THAT(described(held_devices(shared, world.around())),
               ElementsAre("vgpu cores=30 memory=3145728000 @ gpus GPU-1,GPU-1",
                           "vgpu memory=8388608000 @ gpus GPU-2"));
@@ -183,46 +186,47 @@ TEST(PodHolding, HamiSaysOnWhichCards) {
 }
 
 TEST(PodHolding, AStaleAnnotationOfHamiGivesNothingToAPodThatAsksForNothing) {
-  World world{.node = node(kA100, R"("nvidia.com/gpu":"80")"),
+  World world{.node = node_record(kA100, R"("nvidia.com/gpu":"80")"),
               .cards = {"GPU-1", "GPU-2"},
               .claims = {},
               .devices = {}};
-  EXPECT_THAT(described(held_devices(pod(requests(R"("cpu":"1")"), kHami), world.around())),
+  EXPECT_THAT(described(held_devices(pod_record(requests(R"("cpu":"1")"), kHami), world.around())),
               ElementsAre("gpu @ nodes n1=0"));
 }
 
 TEST(PodHolding, VolcanoSaysOnWhichCards) {
-  World world{.node = node(kA100, R"("volcano.sh/vgpu-number":"80")"),
+  World world{.node = node_record(kA100, R"("volcano.sh/vgpu-number":"80")"),
               .cards = {"GPU-9"},
               .claims = {},
               .devices = {}};
-  EXPECT_THAT(described(held_devices(
-                  pod(requests(R"("volcano.sh/vgpu-number":"1")"),
-                      R"(,"annotations":{"volcano.sh/vgpu-ids-new":"GPU-9,NVIDIA,1126,0:"})"),
-                  world.around())),
-              ElementsAre("vgpu memory=1180696576 @ gpus GPU-9"));
+  EXPECT_THAT(
+      described(held_devices(
+          pod_record(requests(R"("volcano.sh/vgpu-number":"1")"),
+                     R"(,"annotations":{"volcano.sh/vgpu-ids-new":"GPU-9,NVIDIA,1126,0:"})"),
+          world.around())),
+      ElementsAre("vgpu memory=1180696576 @ gpus GPU-9"));
 }
 
 TEST(PodHolding, KaiFractionsAreInTheirGroupAndReservationsOnTheirCard) {
-  World world{.node = node(kA100, R"("nvidia.com/gpu":"8")"),
+  World world{.node = node_record(kA100, R"("nvidia.com/gpu":"8")"),
               .cards = {"GPU-1"},
               .claims = {},
               .devices = {}};
   const auto fraction =
-      pod(requests(R"("cpu":"1")"),
-          R"(,"labels":{"runai-gpu-group":"g1"},"annotations":{"gpu-fraction":"0.5"})");
+      pod_record(requests(R"("cpu":"1")"),
+                 R"(,"labels":{"runai-gpu-group":"g1"},"annotations":{"gpu-fraction":"0.5"})");
   EXPECT_THAT(described(held_devices(fraction, world.around())),
               ElementsAre("fraction 36036000/36036000 @ nodes n1=1 group g1"));
-  const auto two = pod(requests(R"("cpu":"1")"),
-                       R"(,"labels":{"runai-gpu-group/g1":"g1","runai-gpu-group/g2":"g2"},
+  const auto two = pod_record(requests(R"("cpu":"1")"),
+                              R"(,"labels":{"runai-gpu-group/g1":"g1","runai-gpu-group/g2":"g2"},
           "annotations":{"gpu-memory":"2000","gpu-fraction-num-devices":"2"})");
   EXPECT_THAT(described(held_devices(two, world.around())),
               ElementsAre("vgpu memory=2097152000 @ nodes n1=1 group g1",
                           "vgpu memory=2097152000 @ nodes n1=1 group g2"));
-  const auto reservation = pod(requests(R"("nvidia.com/gpu":"1")"),
-                               R"(,"labels":{"runai-gpu-group":"g1"},
+  const auto reservation = pod_record(requests(R"("nvidia.com/gpu":"1")"),
+                                      R"(,"labels":{"runai-gpu-group":"g1"},
           "annotations":{"run.ai/reserve_for_gpu_index":"GPU-1"})",
-                               "kai-resource-reservation");
+                                      "kai-resource-reservation");
   EXPECT_THAT(described(held_devices(reservation, world.around())),
               ElementsAre("gpu @ gpus GPU-1 group g1 reserved"));
   world.cards = {};
@@ -231,7 +235,7 @@ TEST(PodHolding, KaiFractionsAreInTheirGroupAndReservationsOnTheirCard) {
 }
 
 ResourceClaim claim(std::string_view results) {
-  return read<ResourceClaim>(fmt::format(
+  return read_record<ResourceClaim>(fmt::format(
       R"({{"kind":"ResourceClaim","metadata":{{"name":"x","uid":"cu","namespace":"team"}},
       "status":{{"allocation":{{"devices":{{"results":[{}]}}}}}}}})",
       results));
@@ -241,12 +245,12 @@ constexpr std::string_view kClaims =
     R"("containers":[{"name":"a"}],"resourceClaims":[{"name":"gpu","resourceClaimName":"x"}])";
 
 TEST(PodHolding, ClaimsHoldWhatTheyWereGiven) {
-  World world{.node = node(kA100, R"("cpu":"8")"), .cards = {}, .claims = {}, .devices = {}};
+  World world{.node = node_record(kA100, R"("cpu":"8")"), .cards = {}, .claims = {}, .devices = {}};
   const auto result = [](std::string_view device, std::string_view more = "") {
     return fmt::format(R"({{"driver":"gpu.nvidia.com","pool":"n1","device":"{}"{}}})", device,
                        more);
   };
-  const auto held = [&] { return described(held_devices(pod(kClaims), world.around())); };
+  const auto held = [&] { return described(held_devices(pod_record(kClaims), world.around())); };
 
   world.claims["team/x"] = claim(result("gpu-0") + "," + result("gpu-1"));
   EXPECT_THAT(held(), ElementsAre("gpu @ nodes n1=2 claim team/x"));
@@ -276,36 +280,41 @@ TEST(PodHolding, ClaimsHoldWhatTheyWereGiven) {
 }
 
 TEST(PodHolding, AClaimMadeFromATemplateIsNamedInTheStatus) {
-  const Pod made = read<Pod>(R"({"kind":"Pod","metadata":{"name":"p","uid":"u","namespace":"team"},
+  const Pod made =
+      read_record<Pod>(R"({"kind":"Pod","metadata":{"name":"p","uid":"u","namespace":"team"},
     "spec":{"resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"t"}]},
     "status":{"resourceClaimStatuses":[{"name":"gpu","resourceClaimName":"p-gpu-x7"}]}})");
   EXPECT_THAT(make_record(made, {}).claims, ElementsAre("p-gpu-x7"));
 }
 
 TEST(PodHolding, WhatIsNotUnderstoodIsSaidAndNotGuessed) {
-  World world{
-      .node = node(kA100, R"("nvidia.com/gpu":"8")"), .cards = {}, .claims = {}, .devices = {}};
+  World world{.node = node_record(kA100, R"("nvidia.com/gpu":"8")"),
+              .cards = {},
+              .claims = {},
+              .devices = {}};
   const auto problem = [&](const PodRecord& record) {
     const HeldDevices parts = held_devices(record, world.around());
     EXPECT_THAT(described(parts), ElementsAre("gpu @ nodes n1=0"));
     return parts.problems.empty() ? std::string() : parts.problems.front();
   };
-  EXPECT_THAT(problem(pod(requests(R"("example.com/gpu":"1")"))), HasSubstr("example.com/gpu"));
-  EXPECT_THAT(problem(pod(kClaims)), HasSubstr("ResourceClaim x is not known"));
-  EXPECT_THAT(problem(pod(requests(R"("cpu":"lots")"))), HasSubstr("cpu"));
+  EXPECT_THAT(problem(pod_record(requests(R"("example.com/gpu":"1")"))),
+              HasSubstr("example.com/gpu"));
+  EXPECT_THAT(problem(pod_record(kClaims)), HasSubstr("ResourceClaim x is not known"));
+  EXPECT_THAT(problem(pod_record(requests(R"("cpu":"lots")"))), HasSubstr("cpu"));
   // Shared, and no label gives the number of replicas.
   world.node =
-      node(R"("nvidia.com/gpu.sharing-strategy":"time-slicing")", R"("nvidia.com/gpu":"8")");
-  EXPECT_THAT(problem(pod(requests(R"("nvidia.com/gpu":"1")"))), HasSubstr("shared by replicas"));
+      node_record(R"("nvidia.com/gpu.sharing-strategy":"time-slicing")", R"("nvidia.com/gpu":"8")");
+  EXPECT_THAT(problem(pod_record(requests(R"("nvidia.com/gpu":"1")"))),
+              HasSubstr("shared by replicas"));
 }
 
 TEST(PodHolding, SeveralKindsAreSeveralAttemptsAndTheHostIsCountedOnce) {
-  World world{.node = node(kA100, R"("nvidia.com/gpu":"7","nvidia.com/mig-1g.5gb":"7")"),
+  World world{.node = node_record(kA100, R"("nvidia.com/gpu":"7","nvidia.com/mig-1g.5gb":"7")"),
               .cards = {},
               .claims = {},
               .devices = {}};
-  const PodRecord record =
-      pod(requests(R"("nvidia.com/gpu":"1","nvidia.com/mig-1g.5gb":"2","cpu":"3","memory":"1Gi")"));
+  const PodRecord record = pod_record(
+      requests(R"("nvidia.com/gpu":"1","nvidia.com/mig-1g.5gb":"2","cpu":"3","memory":"1Gi")"));
   const Interval held(from_unix_seconds(100), from_unix_seconds(200));
   const auto holdings =
       make_holdings(kCluster, record, held_devices(record, world.around()), held, true, Labels());

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Instant kDay = *parse_instant("2026-03-01T00:00:00Z");
+const Instant kDump = *parse_instant("2026-03-01T00:00:00Z");
 constexpr std::int64_t kStep = 30'000;
 
 // A series as the text format writes it: name{a="b",c="d"}.
@@ -63,7 +63,7 @@ class Scrapes {
   StateMetrics& metrics() { return metrics_; }
 
  private:
-  static std::int64_t ms(int number) { return unix_ms(kDay) + number * kStep; }
+  static std::int64_t ms(int number) { return unix_ms(kDump) + number * kStep; }
   ClusterState state_;
   StateMetrics metrics_;
 };
@@ -91,8 +91,8 @@ const std::vector<std::string> kNode = {
     R"(kube_node_status_capacity{node="n1",resource="nvidia_com_mig_1g_5gb",unit="integer"} 7)",
     R"(kube_node_status_condition{node="n1",condition="Ready",status="true"} 1)"};
 
-std::vector<std::string> pod(const std::string& resource = "nvidia_com_mig_1g_5gb",
-                             const std::string& phase = "Running") {
+std::vector<std::string> pod_lines(const std::string& resource = "nvidia_com_mig_1g_5gb",
+                                   const std::string& phase = "Running") {
   constexpr std::string_view kOf = R"(namespace="team",pod="p1",uid="u1")";
   std::vector<std::string> lines = {
       fmt::format(R"(kube_pod_info{{{},node="n1",priority_class="high"}} 1)", kOf),
@@ -123,10 +123,10 @@ std::vector<std::string> pod(const std::string& resource = "nvidia_com_mig_1g_5g
 TEST(StateMetrics, APodAndItsNode) {
   Scrapes scrapes;
   scrapes.scrape(4, kNode);
-  scrapes.scrape(4, pod());
+  scrapes.scrape(4, pod_lines());
   EXPECT_THAT(held(scrapes.facts()), IsEmpty());  // not before all of a scrape has come
   scrapes.scrape(5, kNode);
-  scrapes.scrape(5, pod());
+  scrapes.scrape(5, pod_lines());
   const Facts facts = scrapes.facts();
   EXPECT_THAT(held(facts), ElementsAre("team/p1 2026-03-01T00:01:00Z/2026-03-01T00:02:30Z runs "
                                        "mig 1g.5gb on nodes n1=2"));
@@ -160,9 +160,9 @@ TEST(StateMetrics, TheNodeIsAsTheApiWouldSay) {
 
 TEST(StateMetrics, APodThatSucceedsEndsAtItsCompletion) {
   Scrapes scrapes;
-  for (int i = 4; i < 6; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod());
+  for (int i = 4; i < 6; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod_lines());
   static_cast<void>(scrapes.facts());
-  auto over = pod("nvidia_com_mig_1g_5gb", "Succeeded");
+  auto over = pod_lines("nvidia_com_mig_1g_5gb", "Succeeded");
   over.push_back(
       R"(kube_pod_completion_time{namespace="team",pod="p1",uid="u1"} 1772323352)");  // 00:02:32
   scrapes.scrape(6, over);
@@ -178,7 +178,7 @@ TEST(StateMetrics, APodThatSucceedsEndsAtItsCompletion) {
 
 TEST(StateMetrics, APodThatIsNoLongerSpokenOfEndsAtItsLastSample) {
   Scrapes scrapes;
-  for (int i = 4; i < 8; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod());
+  for (int i = 4; i < 8; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod_lines());
   for (int i = 8; i < 20; ++i) scrapes.scrape(i, kNode);  // 5 minutes and more
   EXPECT_THAT(held(scrapes.facts()),
               ElementsAre("team/p1 2026-03-01T00:01:00Z/2026-03-01T00:03:30Z ended mig 1g.5gb on "
@@ -187,8 +187,8 @@ TEST(StateMetrics, APodThatIsNoLongerSpokenOfEndsAtItsLastSample) {
 
 TEST(StateMetrics, AStaleMarkerSaysThatItEndedAtMostAnIntervalLater) {
   Scrapes scrapes;
-  for (int i = 4; i < 8; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod());
-  scrapes.stale(8, pod());
+  for (int i = 4; i < 8; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod_lines());
+  scrapes.stale(8, pod_lines());
   for (int i = 8; i < 20; ++i) scrapes.scrape(i, kNode);
   EXPECT_THAT(held(scrapes.facts()),
               ElementsAre("team/p1 2026-03-01T00:01:00Z/2026-03-01T00:04:00Z ended mig 1g.5gb on "
@@ -197,13 +197,13 @@ TEST(StateMetrics, AStaleMarkerSaysThatItEndedAtMostAnIntervalLater) {
 
 TEST(StateMetrics, NothingEndsWhileKubeStateMetricsItselfIsSilent) {
   Scrapes scrapes;
-  for (int i = 4; i < 8; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod());
+  for (int i = 4; i < 8; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod_lines());
   static_cast<void>(scrapes.facts());
   scrapes.stale(8, kNode);  // its scrape failed: Prometheus marks everything
-  scrapes.stale(8, pod());
+  scrapes.stale(8, pod_lines());
   EXPECT_THAT(held(scrapes.facts()), IsEmpty());
   scrapes.scrape(60, kNode);  // and it is there again, the pod as well
-  scrapes.scrape(60, pod());
+  scrapes.scrape(60, pod_lines());
   EXPECT_THAT(held(scrapes.facts()),
               ElementsAre("team/p1 2026-03-01T00:01:00Z/2026-03-01T00:30:00Z runs mig 1g.5gb on "
                           "nodes n1=2"));
@@ -211,9 +211,9 @@ TEST(StateMetrics, NothingEndsWhileKubeStateMetricsItselfIsSilent) {
 
 TEST(StateMetrics, NewLabelsAreANewSeries) {
   Scrapes scrapes;
-  for (int i = 4; i < 6; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod());
+  for (int i = 4; i < 6; ++i) scrapes.scrape(i, kNode), scrapes.scrape(i, pod_lines());
   static_cast<void>(scrapes.facts());
-  auto moved = pod();
+  auto moved = pod_lines();
   scrapes.stale(6, {moved[3]});
   moved[3] = R"(kube_pod_labels{namespace="team",pod="p1",uid="u1",label_team_id="vision"} 1)";
   scrapes.scrape(6, kNode);
@@ -226,7 +226,7 @@ TEST(StateMetrics, NewLabelsAreANewSeries) {
 
 TEST(StateMetrics, PrometheusOwnLabelsDoNotStandInTheWay) {
   Scrapes scrapes;
-  std::vector<std::string> moved = pod();
+  std::vector<std::string> moved = pod_lines();
   for (std::string& line : moved) {
     const std::size_t brace = line.find('{');
     for (const std::string_view name : {"namespace=", "pod=", "container=", "node="}) {
@@ -266,14 +266,14 @@ TEST(StateMetrics, ReadsItsOwnTestsSeries) {
 TEST(StateMetrics, WhatIsGoneIsForgottenAndItsHandlesAreNoOthers) {
   Scrapes scrapes;
   scrapes.scrape(4, kNode);
-  scrapes.scrape(4, pod());
-  const std::uint64_t handle = scrapes.metrics().declare(series(pod()[0]));
+  scrapes.scrape(4, pod_lines());
+  const std::uint64_t handle = scrapes.metrics().declare(series(pod_lines()[0]));
   const std::size_t with_pod = scrapes.metrics().series();
   for (int i = 5; i < 20; ++i) scrapes.scrape(i, kNode);
   static_cast<void>(scrapes.facts());
   EXPECT_LT(scrapes.metrics().series(), with_pod);
-  EXPECT_FALSE(scrapes.metrics().sample(handle, unix_ms(kDay) + 100 * kStep, 1));
-  EXPECT_NE(scrapes.metrics().declare(series(pod()[0])), handle);
+  EXPECT_FALSE(scrapes.metrics().sample(handle, unix_ms(kDump) + 100 * kStep, 1));
+  EXPECT_NE(scrapes.metrics().declare(series(pod_lines()[0])), handle);
 }
 
 TEST(KsmNames, ResourcesComeBackExactly) {

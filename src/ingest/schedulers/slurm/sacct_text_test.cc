@@ -7,7 +7,7 @@
 namespace pennyweight::slurm {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kTextHeader =
     "JobID|State|Start|End|ElapsedRaw|Suspended|AllocTRES|NodeList|Partition|Comment\n";
 
 SacctOptions lab() { return options_for("lab"); }
@@ -19,7 +19,7 @@ SacctOptions lab_in(std::string_view zone) {
 }
 
 SacctReading rows(std::string_view text, const SacctOptions& options) {
-  return read_text(std::string(kHeader) + std::string(text), options);
+  return read_text(std::string(kTextHeader) + std::string(text), options);
 }
 
 // "12/2026-03-01T00:00:00Z: 00:00/01:00 gpu [a100] nodes n1=2" …, one line a holding; then
@@ -120,7 +120,7 @@ TEST(SacctText, NotEveryJobHolds) {
       "5.0|COMPLETED|2026-03-01T01:00:00|2026-03-01T01:00:01|1|00:00:00|gres/gpu=1|n1||\n"
       "6_1.0|COMPLETED|2026-03-01T01:00:00|2026-03-01T01:00:01|1|00:00:00|gres/gpu=1|n1||\n"
       "\n" +
-          std::string(kHeader),
+          std::string(kTextHeader),
       lab());
   EXPECT_EQ(read.counts, (SacctCounts{.jobs = 5,
                                       .held = 1,
@@ -478,12 +478,12 @@ TEST(SacctText, AnErrorOfTheSinkEndsTheReading) {
                       return fail(ErrorCode::kStore, "disk full");
                     },
                     .rejected = [](std::span<const RejectedRow>) -> Result<void> { return {}; }});
-  ASSERT_TRUE(reader.feed(std::string(kHeader) + with_tres("1", "", "n1")).has_value());
+  ASSERT_TRUE(reader.feed(std::string(kTextHeader) + with_tres("1", "", "n1")).has_value());
   EXPECT_EQ(reader.finish().error().message, "disk full");
 }
 
 TEST(SacctText, BatchesAreBounded) {
-  std::string text(kHeader);
+  std::string text(kTextHeader);
   for (std::size_t i = 0; i < limits::kBatchRows + 5; ++i) {
     text += with_tres(std::to_string(i + 1), "gres/gpu=1", "n1") + "bad\n";
   }

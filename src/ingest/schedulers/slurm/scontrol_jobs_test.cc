@@ -13,18 +13,18 @@
 namespace pennyweight::slurm {
 namespace {
 
-const Instant kNow = from_unix_seconds(1'795'294'091);
+const Instant kShownAt = from_unix_seconds(1'795'294'091);
 
 // Node n1 has four GPUs that are known, n2 has none.
-std::optional<GpuId> gpu_at(const NodeId& node, std::uint32_t index) {
+std::optional<GpuId> listed_gpu(const NodeId& node, std::uint32_t index) {
   if (node != NodeId("n1") || index > 3) return std::nullopt;
   return GpuId(fmt::format("GPU-{}", index));
 }
 
-ScontrolJobs parse(std::string_view text, std::string_view zone = "UTC", Instant now = kNow) {
+ScontrolJobs parse(std::string_view text, std::string_view zone = "UTC", Instant now = kShownAt) {
   SacctOptions options = options_for("lab");
   options.zone = *TimeZone::parse(zone);
-  auto jobs = parse_scontrol_jobs(text, options, now, gpu_at);
+  auto jobs = parse_scontrol_jobs(text, options, now, listed_gpu);
   EXPECT_TRUE(jobs.has_value()) << jobs.error().message;
   return std::move(*jobs);
 }
@@ -150,7 +150,7 @@ TEST(ScontrolJobs, StatesAndSuspendedTime) {
   std::string text = job("gres/gpu=1", "", "n1", "x", "SUSPENDED");
   const std::string_view none = "SuspendTime=None SecsPreSuspend=0";
   text.replace(text.find(none), none.size(), "SuspendTime=1795294090 SecsPreSuspend=4");
-  const ScontrolJobs jobs = parse(text, "UTC", kNow + std::chrono::seconds(9));
+  const ScontrolJobs jobs = parse(text, "UTC", kShownAt + std::chrono::seconds(9));
   ASSERT_EQ(jobs.holdings.size(), 1u);
   EXPECT_EQ(jobs.holdings[0].held.length_ms(), 4000u);
   EXPECT_EQ(jobs.holdings[0].suspended_ms, 10'000u);
@@ -199,7 +199,8 @@ TEST(ScontrolJobs, BadJobsAreKeptAside) {
   }
   EXPECT_EQ(parse("").running, 0u);
   EXPECT_EQ(parse("No jobs in the system\n").running, 0u);
-  EXPECT_FALSE(parse_scontrol_jobs("NodeName=n1\n", options_for("lab"), kNow, gpu_at).has_value());
+  EXPECT_FALSE(
+      parse_scontrol_jobs("NodeName=n1\n", options_for("lab"), kShownAt, listed_gpu).has_value());
 }
 
 TEST(GresDetails, Entries) {
