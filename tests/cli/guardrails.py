@@ -116,6 +116,8 @@ estimate(["more.yaml", "--base", "origin/main"], 2, ["git worktree add FOLDER or
 (cwd / "job.sh").write_text("#!/bin/sh\n#SBATCH --gres=gpu:h100:8 -t 90 --exclusive -N 2\n")
 estimate(["job.sh", "--instance-type", "box", "--gpu-model", "h100=H100-SXM5-80GB",
           "--max-per-run", "120"])
+estimate(["chat.yaml", "--region", "nowhere"], has=["the price list has no region 'nowhere'"])
+expect("no region" not in estimate(["chat.yaml", "--region", "us-east-1"])[0], "a region of the list")
 estimate(["job.sh", "--instance-type", "box", "--gpu-model", "h100=H100-SXM5-80GB",
           "--max-per-run", "119.99"], 1, ["a run may cost 120.00 USD"])
 
@@ -173,6 +175,9 @@ guard(["test", "cases.yaml"], 0, ["7 passed, 0 failed"])
 CASES[2]["expect"] = "allowed"
 (cwd / "cases.yaml").write_text(json.dumps({"cases": CASES}))
 guard(["test", "cases.yaml"], 1, ["big: needs_approval instead of allowed", "6 passed, 1 failed"])
+CASES[2]["expect"] = "deny"
+(cwd / "cases.yaml").write_text(json.dumps({"cases": CASES}))
+guard(["test", "cases.yaml"], 2, ["cases[].expect is allowed, warned, needs_approval or denied, not 'deny'"])
 
 # The options that the templates for CI use exist.
 usage, _ = expect_run(["estimate", "--help"], cwd)

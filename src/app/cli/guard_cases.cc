@@ -20,7 +20,7 @@ void read_case_text(YamlReader& yaml, const YamlNode& node, std::string_view wha
 void read_guard_case(YamlReader& yaml, const YamlNode& node, std::vector<GuardCase>& cases) {
   GuardCase one;
   one.line = node.line;
-  bool has_expectation = false;
+  bool states_expectation = false;  // a wrong one has been refused by its own
   yaml.mapping(
       node, "cases[]",
       {{"name", [&](const YamlNode& at) { read_case_text(yaml, at, "cases[].name", one.name); }},
@@ -28,10 +28,9 @@ void read_guard_case(YamlReader& yaml, const YamlNode& node, std::vector<GuardCa
         [&](const YamlNode& at) { read_case_text(yaml, at, "cases[].manifest", one.manifest); }},
        {"expect",
         [&](const YamlNode& at) {
+          states_expectation = true;
           const auto which = yaml.choice(at, "cases[].expect", guardrails::kDecisionWords);
-          if (!which) return;
-          one.expected = static_cast<guardrails::Decision>(*which);
-          has_expectation = true;
+          if (which) one.expected = static_cast<guardrails::Decision>(*which);
         }},
        {"rules",
         [&](const YamlNode& at) { one.rules = yaml.texts(at, "cases[].rules", kGuardCasesMax); }},
@@ -39,7 +38,7 @@ void read_guard_case(YamlReader& yaml, const YamlNode& node, std::vector<GuardCa
           read_case_text(yaml, at, "cases[].today", one.today);
           if (!parse_date(one.today)) yaml.refuse(at, "cases[].today is a day such as 2026-03-31");
         }}});
-  if (one.name.empty() || one.manifest.empty() || !has_expectation) {
+  if (one.name.empty() || one.manifest.empty() || !states_expectation) {
     return yaml.refuse(node, "a case needs name, manifest and expect");
   }
   cases.push_back(std::move(one));

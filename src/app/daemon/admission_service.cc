@@ -29,6 +29,7 @@ AdmissionService::AdmissionService(const Config& config, const Catalog& catalog,
                                    Clock& clock, Log& log)
     : config_(config),
       catalog_(catalog),
+      offers_(catalog),
       approvals_(approvals),
       limits_(limits),
       clock_(clock),
@@ -93,6 +94,7 @@ server::Response AdmissionService::answer(const server::Request& request,
       .limits = *limits,
       .month_left_ms = month_left_ms(now, config_.policy)};
   policy.pricing.at = now;
+  policy.offers = &offers_;
   const auto answered = guardrails::answer_review(request.body, endpoint, policy,
                                                   std::chrono::floor<std::chrono::days>(now));
   const auto spent = std::chrono::steady_clock::now() - begin;

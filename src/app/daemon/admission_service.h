@@ -20,6 +20,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "insight/guardrails/admission.h"
+#include "insight/guardrails/offers.h"
 #include "server/metrics.h"
 #include "server/server.h"
 
@@ -49,6 +50,7 @@ class AdmissionService {
 
   const Config& config_;
   const Catalog& catalog_;
+  const guardrails::OfferLists offers_;
   guardrails::ApprovalDesk& approvals_;
   const LimitWatch& limits_;
   Clock& clock_;

@@ -132,6 +132,7 @@ SlurmGate::SlurmGate(const Config& config, const Catalog& catalog,
                      Log& log)
     : config_(config),
       catalog_(catalog),
+      offers_(catalog),
       approvals_(approvals),
       limits_(limits),
       clock_(clock),
@@ -286,6 +287,7 @@ std::string SlurmGate::answer(const Connection& connection) {
                                      .limits = *limits,
                                      .month_left_ms = month_left_ms(now, config_.policy)};
   policy.pricing.at = now;
+  policy.offers = &offers_;
   const auto answered = guardrails::answer_slurm_submission(
       connection.text, caller, policy, std::chrono::floor<std::chrono::days>(now));
   if (!answered) {

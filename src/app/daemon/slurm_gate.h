@@ -23,6 +23,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "insight/guardrails/admission.h"
+#include "insight/guardrails/offers.h"
 #include "server/metrics.h"
 
 namespace pennyweight {
@@ -57,6 +58,7 @@ class SlurmGate {
 
   const Config& config_;
   const Catalog& catalog_;
+  const guardrails::OfferLists offers_;
   guardrails::ApprovalDesk& approvals_;
   const LimitWatch& limits_;
   Clock& clock_;

@@ -181,7 +181,7 @@ class Review {
     const manifests::SourcedDocument document{.file = "", .node = std::move(object)};
     manifests::ManifestReading reading = manifests::read_kubernetes_objects({&document, 1});
     for (WorkloadRequest& workload : reading.workloads) workload.name_space = name_space_;
-    return estimate_workloads(reading, policy_.catalog, policy_.pricing);
+    return estimate_workloads(reading, policy_.catalog, policy_.pricing, policy_.offers);
   }
 
   void judge(bool is_update) {

@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "insight/guardrails/approval.h"
 #include "insight/guardrails/estimate.h"
+#include "insight/guardrails/offers.h"
 #include "insight/guardrails/rules.h"
 #include "insight/guardrails/usage_limit.h"
 
@@ -50,6 +51,7 @@ struct AdmissionPolicy {
   // How much of the limits is used, and what is left of the month.
   std::span<const LimitUse> limits = {};
   std::uint64_t month_left_ms = 0;
+  const OfferLists* offers = nullptr;  // of the same catalog, kept; null: listed with each review
 };
 
 enum class AdmissionEndpoint { kValidate, kMutate };

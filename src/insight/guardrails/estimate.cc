@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "allocation/pricing/node_split.h"
@@ -57,8 +58,9 @@ Money asked_share(Money whole, UInt128 asked, UInt128 all) {
 
 class GroupPricer {
  public:
-  GroupPricer(const Catalog& catalog, const EstimateOptions& options)
-      : catalog_(catalog), options_(options) {}
+  // `lists`: offers that are kept; null: they are listed anew.
+  GroupPricer(const Catalog& catalog, const EstimateOptions& options, const OfferLists* lists)
+      : catalog_(catalog), options_(options), lists_(lists) {}
 
   // Prices a group per hour; its problem says why it can't.
   GroupEstimate price(const ReplicaGroup& group) {
@@ -74,7 +76,25 @@ class GroupPricer {
     return unpriced;
   }
 
+  // Says of a priced group that its price is of no particular region, where one is asked for that
+  // the price list does not have; empty otherwise.
+  std::string region_note(const GroupEstimate& estimate) const {
+    const std::string& region = region_of(estimate.group);
+    if (region.empty()) return "";
+    const bool is_of_region = estimate.machine && !estimate.machine->region.empty();
+    const auto& rates = catalog_.rates();
+    const bool is_known =
+        is_of_region || std::ranges::find(rates, region, &Rate::region) != rates.end();
+    if (is_known) return "";
+    return fmt::format("the price list has no region '{}'; the price is one that holds everywhere",
+                       printable_text(region, 60));
+  }
+
  private:
+  const std::string& region_of(const ReplicaGroup& group) const {
+    return group.place.region.empty() ? options_.region : group.place.region;
+  }
+
   GroupEstimate empty_estimate(const ReplicaGroup& group) const {
     GroupEstimate estimate;
     estimate.group = group;
@@ -106,13 +126,14 @@ class GroupPricer {
       model = found;
     }
     const PurchaseOption option = group.place.is_spot ? PurchaseOption::kSpot : options_.option;
-    const std::string region = group.place.region.empty() ? options_.region : group.place.region;
+    const std::string& region = region_of(group);
     if (!machine.empty() && catalog_.find_instance_type(machine) == nullptr) {
       return price_unknown_shape(group, machine, region, option, estimate);
     }
     const std::string provider =
         options_.provider.empty() ? group.place.provider : options_.provider;
-    const std::vector<Offer>& offers = offers_in(provider, region);
+    const auto listed = offers_in(provider, region);
+    const std::vector<Offer>& offers = *listed;
     const Offer* best = nullptr;
     MachineFit best_fit;
     for (const Offer& offer : offers) {
@@ -276,11 +297,13 @@ class GroupPricer {
     return weights;
   }
 
-  const std::vector<Offer>& offers_in(const std::string& provider, const std::string& region) {
+  std::shared_ptr<const std::vector<Offer>> offers_in(const std::string& provider,
+                                                      const std::string& region) {
     OfferFilter filter{
         .provider = provider, .region = region, .currency = options_.currency, .at = options_.at};
+    if (lists_ != nullptr) return lists_->list(filter);
     if (!offers_filter_ || *offers_filter_ != filter) {
-      offers_ = list_offers(catalog_, filter);
+      offers_ = std::make_shared<const std::vector<Offer>>(list_offers(catalog_, filter));
       offers_filter_ = std::move(filter);
     }
     return offers_;
@@ -336,8 +359,9 @@ class GroupPricer {
 
   const Catalog& catalog_;
   const EstimateOptions& options_;
+  const OfferLists* lists_;
   std::optional<OfferFilter> offers_filter_;  // of offers_
-  std::vector<Offer> offers_;
+  std::shared_ptr<const std::vector<Offer>> offers_;
 };
 
 // The cost of a run and of a month of a group.
@@ -401,6 +425,11 @@ WorkloadEstimate estimate_workload(const manifests::WorkloadRequest& workload,
           *amount = Money::zero(options.currency);
         }
       }
+    }
+    if (estimate.problem.empty()) {
+      std::string note = pricer.region_note(estimate);
+      const bool is_new = std::ranges::find(result.notes, note) == result.notes.end();
+      if (!note.empty() && is_new) result.notes.push_back(std::move(note));
     }
     result.groups.push_back(std::move(estimate));
   }
@@ -488,6 +517,12 @@ EstimateTotals Estimate::totals() const {
 
 Result<Estimate> estimate_workloads(const manifests::ManifestReading& reading,
                                     const Catalog& catalog, const EstimateOptions& options) {
+  return estimate_workloads(reading, catalog, options, nullptr);
+}
+
+Result<Estimate> estimate_workloads(const manifests::ManifestReading& reading,
+                                    const Catalog& catalog, const EstimateOptions& options,
+                                    const OfferLists* offers) {
   TRY(check_options(catalog, options));
   std::size_t groups = 0;
   for (const manifests::WorkloadRequest& workload : reading.workloads) {
@@ -502,7 +537,7 @@ Result<Estimate> estimate_workloads(const manifests::ManifestReading& reading,
   estimate.currency = options.currency;
   estimate.unpriced = reading.unpriced;
   estimate.without_cost = reading.without_cost;
-  GroupPricer pricer(catalog, options);
+  GroupPricer pricer(catalog, options, offers);
   for (const manifests::WorkloadRequest& workload : reading.workloads) {
     estimate.workloads.push_back(estimate_workload(workload, options, pricer));
   }

@@ -24,6 +24,7 @@
 #include "core/int128.h"
 #include "core/money.h"
 #include "ingest/manifests/workload_request.h"
+#include "insight/guardrails/offers.h"
 
 namespace pennyweight::guardrails {
 
@@ -119,6 +120,10 @@ EstimateTotals totals_of(const WorkloadEstimate& workload, Currency currency);
 // reading of more than kGroupsMax groups.
 Result<Estimate> estimate_workloads(const manifests::ManifestReading& reading,
                                     const Catalog& catalog, const EstimateOptions& options);
+// The same with the offers of this catalog that are kept for many estimates; null: listed anew.
+Result<Estimate> estimate_workloads(const manifests::ManifestReading& reading,
+                                    const Catalog& catalog, const EstimateOptions& options,
+                                    const OfferLists* offers);
 
 inline constexpr std::size_t kGroupsMax = 20'000;
 

@@ -220,6 +220,36 @@ TEST(ScaleAmount, RoundsHalfToEvenAndRefusesTheAbsurd) {
   EXPECT_FALSE(scale_amount(usd("10000000000000.01"), 1, 1));
 }
 
+// A list is kept until a price changes, and says what one that is made anew does.
+TEST(OfferLists, ChangeWithThePrices) {
+  const auto catalog = Catalog::built_in().overridden_by(
+      std::string(kPrices) + "test,r1,big,on_demand,2026-06-01,44,USD,H100-SXM5-80GB,8,100,1000\n",
+      "prices.csv");
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  const OfferLists lists(*catalog);
+  const auto at = [](std::string_view day) { return parse_instant(day).value(); };
+  for (const std::string_view day : {"2026-05-31", "2026-06-01", "2026-11-01", "1999-01-01"}) {
+    const OfferFilter filter{.provider = "test", .region = "r1", .currency = kUsd, .at = at(day)};
+    const auto kept = lists.list(filter);
+    const auto anew = list_offers(*catalog, filter);
+    ASSERT_EQ(kept->size(), anew.size()) << day;
+    for (std::size_t i = 0; i < anew.size(); ++i) {
+      EXPECT_EQ((*kept)[i].type, anew[i].type) << day;
+      EXPECT_EQ((*kept)[i].rate, anew[i].rate) << day;
+    }
+  }
+  const auto list = [&](std::string_view day, const std::string& region) {
+    return lists.list({.provider = "test", .region = region, .currency = kUsd, .at = at(day)});
+  };
+  EXPECT_EQ(list("2099-01-01", "r1"), list("2099-01-02", "r1")) << "no price changed";
+  EXPECT_NE(list("2026-05-31", "r1"), list("2026-06-01", "r1"));
+  EXPECT_NE(list("2026-06-01", "r1"), list("2026-06-01", "r2"));
+  // Whoever names many regions drives lists out, and nobody who holds one notices.
+  const auto held = list("2026-06-01", "r1");
+  for (int i = 0; i < 100; ++i) list("2026-06-01", "x" + std::to_string(i));
+  EXPECT_EQ(held->size(), list("2026-06-01", "r1")->size());
+}
+
 TEST(EstimateComparison, SaysWhatAChangeAdds) {
   const auto before = estimate_text(deployment(1, "nvidia.com/gpu: 8"));
   const auto after = estimate_text(deployment(2, "nvidia.com/gpu: 8"));

@@ -4,7 +4,11 @@
 // it once for each region.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,11 +30,28 @@ struct OfferFilter {
   std::string region;    // empty: the cheapest of any
   Currency currency = kUsd;
   Instant at;
-  bool operator==(const OfferFilter&) const = default;
+  auto operator<=>(const OfferFilter&) const = default;
 };
 
 // By name of the type and purchase option. Machines without a price in that region, currency or at
 // that time are left out. The catalog must outlive the result.
 std::vector<Offer> list_offers(const Catalog& catalog, const OfferFilter& filter);
+
+// The lists of a catalog, which stay what they are until a price of it changes: making one takes
+// milliseconds, and admission asks for one with every review. Thread-safe.
+class OfferLists {
+ public:
+  // `catalog` must outlive this and the lists.
+  explicit OfferLists(const Catalog& catalog);
+
+  std::shared_ptr<const std::vector<Offer>> list(const OfferFilter& filter) const;
+
+ private:
+  const Catalog& catalog_;
+  std::vector<Instant> changes_;  // when prices of the catalog begin, sorted
+  mutable std::mutex mutex_;      // guards lists_
+  // By the filter, whose time is the change that is in force.
+  mutable std::map<OfferFilter, std::shared_ptr<const std::vector<Offer>>> lists_;
+};
 
 }  // namespace pennyweight::guardrails

@@ -167,7 +167,7 @@ class SubmissionReview {
  private:
   Result<Estimate> estimate() const {
     return estimate_workloads(manifests::read_slurm_options(options_), policy_.catalog,
-                              policy_.pricing);
+                              policy_.pricing, policy_.offers);
   }
 
   void decide() {

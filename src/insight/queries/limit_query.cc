@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "core/billing_period.h"
 #include "core/check.h"
 #include "core/date.h"
+#include "core/int128.h"
 #include "core/try.h"
 #include "insight/budgets/budget.h"
 #include "insight/queries/budget_query.h"
@@ -39,6 +41,12 @@ Budget budget_of(const UsageLimit& limit, Money amount) {
           .cost = counts_hours ? "gpu_hours" : "effective",
           .period = BudgetPeriod::kMonth,
           .amounts = {{.from = kLimitsBegin, .amount = amount}}};
+}
+
+// Hours are no money; of hours that are used up nothing is left.
+Cell amount_cell(Money amount) {
+  if (amount.currency() != kGpuHourUnit) return amount;
+  return Ratio{std::max(amount.ticks(), Int128{0}), Int128{Money::kTicksPerUnit}};
 }
 
 }  // namespace
@@ -88,13 +96,14 @@ std::vector<Table> limit_tables(std::span<const LimitUse> uses) {
   hours.title = "Limits of GPU-hours, this month";
   Table gpus;
   gpus.title = "GPUs at once";
-  for (Table* table : {&money, &hours}) {
+  for (const auto& [table, kind] :
+       {std::pair{&money, ColumnKind::kMoney}, std::pair{&hours, ColumnKind::kGpuHours}}) {
     table->columns = {{"limit", "limit", ColumnKind::kText},
                       {"scope", "scope", ColumnKind::kText},
                       {"enforcement", "enforcement", ColumnKind::kText},
-                      {"used", "used", ColumnKind::kMoney},
-                      {"amount", "limit", ColumnKind::kMoney},
-                      {"left", "left", ColumnKind::kMoney},
+                      {"used", "used", kind},
+                      {"amount", "limit", kind},
+                      {"left", "left", kind},
                       {"state", "state", ColumnKind::kText}};
   }
   gpus.columns = {{"limit", "limit", ColumnKind::kText},
@@ -108,7 +117,8 @@ std::vector<Table> limit_tables(std::span<const LimitUse> uses) {
     const auto add = [&](Table& table, Money amount, const std::optional<Money>& used) {
       // Each row has the state of its own part.
       LimitUse part = use;
-      if (amount.currency() == kGpuHourUnit) {
+      const bool counts_hours = amount.currency() == kGpuHourUnit;
+      if (counts_hours) {
         part.limit.per_month.reset();
       } else {
         part.limit.gpu_hours.reset();
@@ -117,14 +127,14 @@ std::vector<Table> limit_tables(std::span<const LimitUse> uses) {
                  scope,
                  std::string(limit.is_hard ? "hard" : "soft"),
                  Cell(),
-                 amount,
+                 amount_cell(amount),
                  Cell(),
                  std::string(part.state())};
       if (used) {
-        row[3] = *used;
-        row[5] = amount - *used;
+        row[3] = amount_cell(*used);
+        row[5] = amount_cell(amount - *used);
       }
-      table.currency = amount.currency();
+      if (!counts_hours) table.currency = amount.currency();
       table.rows.push_back(std::move(row));
       if (!used && !use.problem.empty()) table.notes.push_back(limit.name + ": " + use.problem);
     };
