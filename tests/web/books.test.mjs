@@ -2,33 +2,29 @@
 // runs where no source reports it.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {axe, launch, on_paper, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
-
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = program ? await serve('running') : null;
-});
-after(async () => {
-  await browser.close();
-  await server?.stop();
-});
+import {axe, enter, go, launch, on_paper, open, program, serve, too_wide} from './browser.mjs';
 
 const cents = (text) => BigInt(text.replace('−', '-').replace(/[^\d.-]/g, '').replace('.', ''));
 const now = () => new Date().toISOString().slice(0, 7);
 
 describe('the books', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  let browser;
+  let server;
+  before(async () => {
+    browser = await launch();
+    server = await serve('running');
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
   async function somebody(t, name = 'finance-web', more = {}) {
     const page = await open(browser, {url: server.url, ...more});
     t.after(() => page.context().close());
-    await sign_in(page, name, server.people[name]);
+    await enter(page, name, server.people[name]);
     return page;
   }
-  const go = async (page, path, title) => {
-    await page.goto(path);
-    await settled(page, title);
-  };
 
   test("a customer's invoice says nothing of the company, the books' view does by choice", async (t) => {
     const page = await somebody(t);

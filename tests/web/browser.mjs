@@ -62,8 +62,23 @@ async function pages_before(url) {
   throw new Error('the pages ended before they began');
 }
 
-// {url, people, stop}. `what` is one of serve_for_pages.py.
-export async function serve(what = 'full') {
+// Test files of one process share a browser and the servers of ledgers that they only read (together.mjs); then
+// close() and stop() leave both to end_shared().
+const shared = {is: false, browsers: new Map(), servers: new Map()};
+export const share = () => void (shared.is = true);
+export async function end_shared() {
+  for (const browser of await Promise.all(shared.browsers.values())) await browser.close();
+  for (const server of await Promise.all(shared.servers.values())) await server.stop();
+}
+const kept = (kind, key, make) => (kind.has(key) || kind.set(key, make()), kind.get(key));
+
+// {url, people, stop}. `what` is one of serve_for_pages.py; `own`: nobody else sees what the tests change.
+export async function serve(what = 'full', {own = false} = {}) {
+  if (!shared.is || own) return begin_server(what);
+  return {...await kept(shared.servers, what, () => begin_server(what)), stop: () => {}};
+}
+
+async function begin_server(what) {
   const server = await serve_program(what);
   if (!program || process.env.PAGES !== 'source') return server;
   const pages = await pages_before(server.url);
@@ -88,7 +103,7 @@ async function serve_program(what) {
     if (!program) child.kill();
   });
   for await (const line of lines) {
-    if (line.startsWith('{')) return {...JSON.parse(line), stop};
+    if (line.startsWith('{"url"')) return {...JSON.parse(line), stop};
     if (line.startsWith('http')) return {url: line.trim(), people: {ana: 'any password'}, stop};
     console.log(line);
   }
@@ -106,6 +121,12 @@ export const QUIET = {
 
 // `more` is of Chromium alone.
 export async function launch(more = {}) {
+  if (!shared.is) return begin_browser(more);
+  const browser = await kept(shared.browsers, isFirefox ? '' : JSON.stringify(more), () => begin_browser(more));
+  return {newContext: (options) => browser.newContext(options), close: () => {}};
+}
+
+async function begin_browser(more) {
   if (isFirefox) return _bidiFirefox.launch({executablePath: executable, timeout: FIREFOX_STARTS_MS * SLOW, firefoxUserPrefs: QUIET});
   return chromium.launch({executablePath: executable, args: ['--no-sandbox', '--disable-dev-shm-usage'], ...more});
 }
@@ -117,11 +138,29 @@ export async function open(browser, {size = 'desk', theme = 'light', url}) {
   context.setDefaultTimeout(30_000 * SLOW);
   const page = await context.newPage();
   const complaints = [];
-  await page.addInitScript(() => {
+  await page.addInitScript((tellsThrown) => {
     window.stopped = [];
     document.addEventListener('securitypolicyviolation', (event) =>
       window.stopped.push(`${event.violatedDirective} stopped ${event.blockedURI} at ${event.sourceFile}:${event.lineNumber}`));
-  });
+    window.asking = 0;
+    const {fetch} = window;
+    window.fetch = async (...asked) => {
+      ++window.asking;
+      const over = () => setTimeout(() => --window.asking);
+      try {
+        const answer = await fetch(...asked);
+        answer.clone().arrayBuffer().then(over, over);
+        return answer;
+      } catch (error) {
+        over();
+        throw error;
+      }
+    };
+    if (!tellsThrown) return;
+    // WebDriver says nothing of what a page throws, but of what its console says.
+    addEventListener('error', (event) => event.error && console.error(`threw ${event.error}`));
+    addEventListener('unhandledrejection', (event) => console.error(`threw ${event.reason}`));
+  }, isFirefox);
   page.on('pageerror', (error) => complaints.push(`threw ${error.message}`));
   page.on('console', (message) => {
     // A refused request is reported in red too; those that a test wants are listed by status.
@@ -145,14 +184,49 @@ export async function sign_in(page, name, password) {
   await page.locator('nav[aria-label="Pages"]').waitFor({state: 'attached', timeout: 30_000 * SLOW}); // on a phone it is out of sight
 }
 
+// Signed in as `sign_in` does it, without the page: what a test needs that begins at an address of its own.
+export async function enter(page, name, password) {
+  const answer = await page.request.post('/api/v1/session', {data: {user: name, password}});
+  if (answer.status() !== 200) throw new Error(`${name} can't sign in: ${answer.status()} ${await answer.text()}`);
+}
+
+// Loads an address, and waits until what it asks for is there. Over WebDriver a load may be told of while the
+// document before is still the page's.
+export async function go(page, path, title) {
+  if (isFirefox) await page.evaluate(() => void (window.isBefore = true));
+  await page.goto(path);
+  if (isFirefox) await until(page, () => !window.isBefore);
+  await settled(page, title);
+}
+
+// The same by a link inside the page: no load.
+export async function follow(page, path, title) {
+  await page.evaluate((to) => {
+    const link = Object.assign(document.createElement('a'), {href: to});
+    document.body.append(link);
+    link.click();
+    link.remove();
+    return new Promise((done) => setTimeout(done, 20)); // until it is drawn
+  }, path);
+  await settled(page, title);
+}
+
 // Where the page is; page.url() of Firefox does not follow the page's own steps through its history.
 export const address = (page) => page.evaluate(() => location.href);
 
-// Asked again and again from outside: a page whose policy forbids eval can't wait for a function.
+// What a page says, for the message of a test that waited in vain.
+const said = async (page) => `at ${await address(page)} the page says\n${(await page.evaluate(() => document.body.innerText)).slice(0, 1500)}`;
+
+// Asked again and again from outside: a page whose policy forbids eval can't wait for a function. A document that
+// goes away meanwhile has no answer, and the next one is asked.
 export async function until(page, holds, argument, wait_ms = 30_000 * SLOW) {
   const end = Date.now() + wait_ms;
-  while (!(await page.evaluate(holds, argument))) {
-    if (Date.now() > end) throw new Error(`waited ${wait_ms} ms in vain for ${holds}`);
+  const asked = () => page.evaluate(holds, argument).catch((error) => {
+    if (!/context was destroyed|because of a navigation|no such frame|DiscardedBrowsingContext/i.test(error.message)) throw error;
+    return false;
+  });
+  while (!(await asked())) {
+    if (Date.now() > end) throw new Error(`waited ${wait_ms} ms in vain for ${holds}; ${await said(page)}`);
     await page.waitForTimeout(50);
   }
 }
@@ -195,22 +269,46 @@ export async function on_paper(page, isPaper) {
   }, isPaper ? ['print', 'all'] : ['all', 'print']);
 }
 
-// Until what the page asks for is there: no skeleton, nothing dimmed.
+// Until what the page asks for is there: no skeleton, nothing dimmed, and no answer that it waits for, as far as it
+// does not ask all the time.
+export const CALM_MS = 60;
+const ASKING_MS = 5000;
 export async function settled(page, title) {
-  if (title) await page.locator('h1', {hasText: title}).first().waitFor({timeout: 30_000 * SLOW});
-  await until(page, () => !document.querySelector('.skeleton, .skeleton-lines, .is-loading'));
-  await page.waitForTimeout(150);
+  if (title) {
+    await page.locator('h1', {hasText: title}).first().waitFor({timeout: 30_000 * SLOW}).catch(async (error) => {
+      throw new Error(`${error.message}; ${await said(page)}`);
+    });
+  }
+  const isCalm = () => !document.querySelector('.skeleton, .skeleton-lines, .is-loading');
+  const end = Date.now() + ASKING_MS * SLOW;
+  for (;;) {
+    await until(page, isCalm);
+    await page.waitForTimeout(CALM_MS);
+    const isAsking = await page.evaluate(() => window.asking > 0).catch(() => true);
+    if ((!isAsking || Date.now() > end) && (await page.evaluate(isCalm).catch(() => false))) return;
+  }
 }
 
 // How far the page is wider than the window; tables and texts scroll inside themselves.
 export const too_wide = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 // What axe finds that is serious or critical, as lines.
-export async function axe(page) {
-  await page.evaluate(axe_source + '; 0');
-  const {violations} = await page.evaluate(() =>
-    window.axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']}));
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+export async function axe(page, rules = RULES) {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe_source + '; 0');
+  const {violations} = await page.evaluate((runOnly) => window.axe.run(document, {resultTypes: ['violations'], runOnly}), rules);
   return violations
     .filter(({impact}) => impact === 'serious' || impact === 'critical')
     .map(({id, help, nodes}) => `${id}: ${help}: ${nodes.slice(0, 3).map(({html}) => html.slice(0, 160)).join(' | ')}`);
+}
+
+// The same in the light theme and in the dark one, which differ in colours alone. In Chromium only.
+export async function axe_in_themes(page) {
+  const found = await axe(page);
+  await page.emulateMedia({colorScheme: 'dark'});
+  await settled(page);
+  found.push(...(await axe(page, RULES_OF_COLOURS)).map((line) => `dark: ${line}`));
+  await page.emulateMedia({colorScheme: 'light'});
+  return found;
 }

@@ -4,7 +4,7 @@
 // WEB_BUDGET_FACTOR is by how much the times may be longer where other work runs beside; 4 where nothing is said.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {launch, open, program, serve, settled, sign_in} from './browser.mjs';
+import {enter, go, launch, open, program, serve} from './browser.mjs';
 
 const BYTES_MAX = 150_000;
 const PAINT_MS = 300;
@@ -26,7 +26,7 @@ after(async () => {
 test('the first page', {skip: !program && 'the stand-in does not compress', timeout: 300_000}, async () => {
   const page = await open(browser, {url: server.url});
   const [[name, password]] = Object.entries(server.people);
-  await sign_in(page, name, password);
+  await enter(page, name, password);
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');
   await devtools.send('Network.setCacheDisabled', {cacheDisabled: true});
@@ -49,8 +49,7 @@ test('the first page', {skip: !program && 'the stand-in does not compress', time
   let files = [];
   for (let i = 0; i < TRIES; ++i) {
     requests.clear();
-    await page.goto('/');
-    await settled(page, 'Overview');
+    await go(page, '/', 'Overview');
     times.push(await page.evaluate(() => window.usable_at));
     paints.push(await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity));
     await page.waitForTimeout(500);

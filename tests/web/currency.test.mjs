@@ -2,18 +2,7 @@
 // amount wherever the same cost is shown.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {address, axe, launch, open, program, serve, settled, sign_in, too_wide} from './browser.mjs';
-
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = program ? await serve('currencies') : null;
-});
-after(async () => {
-  await browser.close();
-  await server?.stop();
-});
+import {address, axe, enter, go, launch, open, program, serve, settled, too_wide} from './browser.mjs';
 
 const ticks = (text) => {
   const [, sign, whole, part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
@@ -22,10 +11,21 @@ const ticks = (text) => {
 const RATE = 1_0821n; // of a euro on 2026-03-31, in ten thousandths
 
 describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  let browser;
+  let server;
+  before(async () => {
+    browser = await launch();
+    server = await serve('currencies');
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
   async function somebody(t, more = {}) {
     const page = await open(browser, {url: server.url, ...more});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     return page;
   }
   const api = async (page, path) => {
@@ -75,8 +75,7 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
   test('the switch is obeyed by every page and export', async (t) => {
     const page = await somebody(t);
     const figures = async (path, title) => {
-      await page.goto(path);
-      await settled(page, title);
+      await go(page, path, title);
     };
     await figures('/?month=2026-03', 'Overview');
     const total = async () => (await page.locator('.figure', {hasText: 'Spend'}).first().locator('.num').first().getAttribute('title'));
@@ -112,8 +111,7 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
 
   test('amounts of two currencies are not compared', async (t) => {
     const page = await somebody(t);
-    await page.goto('/workload?month=2026-03&currency=original');
-    await settled(page, 'Workloads');
+    await go(page, '/workload?month=2026-03&currency=original', 'Workloads');
     for (const way of ['descending', 'ascending']) {
       await page.getByRole('button', {name: 'Cost', exact: true}).click();
       assert.equal(await page.getByRole('columnheader', {name: 'Cost', exact: true}).getAttribute('aria-sort'), way);
@@ -126,16 +124,15 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
         if (next?.[1] === code) assert.ok(way === 'descending' ? ticks(amount) >= ticks(next[0]) : ticks(amount) <= ticks(next[0]), `${amount} before ${next[0]}`);
       }
     }
-    await page.goto('/?month=2026-03&currency=original');
-    await settled(page, 'Overview');
+    await go(page, '/?month=2026-03&currency=original', 'Overview');
+    await page.locator('.figure', {hasText: 'Cost per hour now'}).first().waitFor();
     assert.equal(await page.locator('.figure', {hasText: 'Cost per hour now'}).count(), 1, 'a price per hour stands with its own currency');
     assert.deepEqual(await page.complaints(), []);
   });
 
   test('at a rate that is missing it says so, and offers the bill', async (t) => {
     const page = await somebody(t, {size: 'phone'});
-    await page.goto('/explore?month=2026-03&currency=CHF');
-    await settled(page, 'Explore');
+    await go(page, '/explore?month=2026-03&currency=CHF', 'Explore');
     await page.getByText(/can't be shown in CHF/).waitFor();
     assert.deepEqual(await axe(page), []);
     assert.ok(await too_wide(page) <= 0);

@@ -2,7 +2,7 @@
 // through what was spread.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {address, axe, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
+import {address, axe, enter, go, launch, open, program, serve, settled, too_wide, until} from './browser.mjs';
 
 const ticks = (text) => {
   const [, sign, whole, part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
@@ -16,28 +16,24 @@ const random = (seed) => () => {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
 };
 
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = program ? await serve('currencies') : null;
-});
-after(async () => {
-  await browser.close();
-  await server?.stop();
-});
-
 describe('explanations', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  let browser;
+  let server;
+  before(async () => {
+    browser = await launch();
+    server = await serve('currencies');
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
   async function somebody(t, more = {}) {
     const page = await open(browser, {url: server.url, ...more});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     return page;
   }
-  const go = async (page, path, title) => {
-    await page.goto(path);
-    await settled(page, title);
-  };
   const total = (page) => page.locator('.why-total .num').first().getAttribute('title');
 
   test('a row is explained with its filter, cost and currency', async (t) => {

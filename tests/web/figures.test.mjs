@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import {after, before, describe, test} from 'node:test';
-import {launch, open, program, serve, settled, sign_in} from './browser.mjs';
+import {enter, go, launch, open, program, serve, settled} from './browser.mjs';
 
 const seed = Number(process.env.SEED ?? 7);
 const ROUNDS = Number(process.env.ROUNDS ?? 2);
@@ -35,17 +35,6 @@ const pick = (some) => some[Math.floor(rng() * some.length)];
 let browser;
 let server;
 let page;
-before(async () => {
-  if (!program) return;
-  browser = await launch();
-  server = await serve(LEDGER);
-  page = await open(browser, {url: server.url});
-  await sign_in(page, 'admin', server.people.admin);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 // The tables of `pennyweight report`, by currency.
 function report(options) {
@@ -84,8 +73,7 @@ async function unfold() {
 }
 
 async function look(path, asked, title) {
-  await page.goto(`${path}?${asked}`);
-  await settled(page, title);
+  await go(page, `${path}?${asked}`, title);
   await unfold();
   await page.waitForTimeout(150); // figures whose explanation is looked for
   return `SEED=${seed}, ${path}?${asked}`;
@@ -99,8 +87,7 @@ const rows_of = (of, wide = 1) => of.locator('tbody tr').evaluateAll((all, wide)
 
 // What the page Why says of an address: its figure, and the sum of its terms where they are of one currency.
 async function explained(href, amount, currency, what) {
-  await page.goto(href);
-  await settled(page, 'Why');
+  await go(page, href, 'Why');
   const said = await titles(page.locator('.why-total'));
   assert.ok(said.includes(`${amount} ${currency}`), `${said} is not ${amount} ${currency}: why of ${what}, ${href}`);
   const terms = (await titles(page.locator('.equation .term'))).map((one) => one.split(' ')).filter(([, code]) => code === currency);
@@ -120,6 +107,17 @@ async function explain_some(figures, what, most = 2) {
 const hrefs = (of) => of.evaluateAll((all) => all.map((one) => one.getAttribute('href')));
 
 describe('figures are the report\'s', {skip: !program && 'needs the program', timeout: 850_000}, () => {
+  before(async () => {
+    browser = await launch();
+    server = await serve(LEDGER);
+    page = await open(browser, {url: server.url});
+    await enter(page, 'admin', server.people.admin);
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
   for (let round = 0; round < ROUNDS; ++round) {
     test(`Explore, round ${round}`, async () => {
       for (let i = 0; i < 3; ++i) {

@@ -2,7 +2,7 @@
 // The fleet is made up here and handed to the page in the API's place.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
-import {address, axe, launch, open, serve, settled, sign_in, until} from './browser.mjs';
+import {address, axe, enter, go, launch, open, serve, until} from './browser.mjs';
 
 const NODES = 1250;
 const PAGE = 1000; // nodes of an answer
@@ -42,15 +42,14 @@ async function fleet_page(size) {
     return route.fulfill({json: {at: '2026-03-19T20:15:00Z', clusters: [{cluster: 'lab', watched: true, last_held: null}, {cluster: 'prod', watched: true, last_held: null}], nodes: nodes.slice(from, from + PAGE), next}});
   });
   const [[name, password]] = Object.entries(server.people);
-  await sign_in(page, name, password);
+  await enter(page, name, password);
   return page;
 }
 
 test('ten thousand GPUs as tiles', {timeout: 300_000}, async () => {
   const page = await fleet_page('desk');
   const begun = Date.now();
-  await page.goto('/fleet');
-  await settled(page, 'Fleet');
+  await go(page, '/fleet', 'Fleet');
   await until(page, () => document.querySelector('.fleet-map canvas')?.height > 100);
   const drawn = Date.now() - begun;
   assert.match(await page.locator('.figure').first().textContent(), /10,000/);
@@ -84,8 +83,7 @@ test('ten thousand GPUs as tiles', {timeout: 300_000}, async () => {
 
 test('the same as a list', {timeout: 300_000}, async () => {
   const page = await fleet_page('phone');
-  await page.goto('/fleet?view=list');
-  await settled(page, 'Fleet');
+  await go(page, '/fleet?view=list', 'Fleet');
   const rows = await page.locator('main tbody tr').count();
   assert.ok(rows > 100 && rows <= 1000, `${rows} rows at once`);
   await page.getByRole('searchbox', {name: 'Search GPUs'}).fill('node-1249');

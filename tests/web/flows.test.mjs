@@ -5,30 +5,18 @@ import {execFileSync} from 'node:child_process';
 import {createHmac} from 'node:crypto';
 import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
-import {address, axe, launch, open, program, serve, settled, sign_in, SIZES, until} from './browser.mjs';
+import {address, axe, enter, go, launch, open, program, serve, settled, SIZES, until} from './browser.mjs';
 
 let browser;
 let server;
-before(async () => {
-  browser = await launch();
-  server = await serve('full');
-});
-after(async () => {
-  await browser.close();
-  await server.stop();
-});
 
 async function somebody(t, name, more = {}) {
   const page = await open(browser, {url: server.url, ...more});
   t.after(() => page.context().close());
-  if (name) await sign_in(page, name, server.people[name]);
+  if (name) await enter(page, name, server.people[name]);
   return page;
 }
 const unharmed = async (page) => assert.deepEqual(await page.complaints(), []);
-const go = async (page, path, title) => {
-  await page.goto(path);
-  await settled(page, title);
-};
 const dialog = (page) => page.locator('dialog[open]');
 
 // The code of an authenticator app (RFC 6238).
@@ -50,6 +38,15 @@ with sqlite3.connect(sys.argv[1], timeout=30) as accounts:
 `, path.join(server.folder, 'pennyweight.duckdb.live/accounts.sqlite')]);
 
 describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_000}, () => {
+  before(async () => {
+    browser = await launch();
+    server = await serve('full', {own: true});
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
   test('signs in, and out', async (t) => {
     const page = await somebody(t);
     await page.goto('/coverage?month=2026-03');
@@ -70,7 +67,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
 
   test('goes by keys, and keeps the theme', async (t) => {
     const page = await somebody(t, 'admin');
-    await settled(page, 'Home'); // who still signs in goes nowhere by keys
+    await go(page, '/home', 'Home');
     await page.keyboard.press('g');
     await page.keyboard.press('f');
     await settled(page, 'Fleet');
@@ -331,7 +328,7 @@ describe('the dashboard', {skip: !program && 'needs the program', timeout: 900_0
 
   test('shows a team lead the team, and no more', async (t) => {
     const page = await somebody(t, 'team-lead-web');
-    await settled(page);
+    await go(page, '/home', 'Home');
     const names = (await page.getByRole('navigation', {name: 'Pages'}).getByRole('link').allTextContents()).map((name) => name.trim());
     assert.ok(names.includes('Explore') && !names.includes('Bills') && !names.includes('Policies') && !names.includes('Admin'), names.join());
     await go(page, '/explore?by=team&month=2026-03', 'Explore');

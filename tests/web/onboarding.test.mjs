@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import zlib from 'node:zlib';
-import {axe, launch, open, program, root, serve, settled, sign_in, too_wide, until} from './browser.mjs';
+import {axe, enter, go, launch, open, program, root, serve, settled, sign_in, too_wide, until} from './browser.mjs';
 
 const DATA = path.join(root, 'tests/data/cli');
 const UNPACKED_MOST = 2 ** 30;
@@ -15,23 +15,23 @@ const UNPACKED_MOST = 2 ** 30;
 let browser;
 let server;
 let folder; // of the files, and of a ledger made by the command line
-before(async () => {
-  if (!program) return;
-  browser = await launch();
-  server = await serve('empty');
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'pennyweight-onboarding-'));
-  for (const name of ['pennyweight.yaml', 'card.csv']) fs.copyFileSync(path.join(server.folder, name), path.join(folder, name));
-  for (const name of ['nodes.csv', 'jobs.txt']) fs.copyFileSync(path.join(DATA, name), path.join(folder, name));
-  run('generate', 'bill', '--nodes', 'nodes.csv', '--from', '2026-03-01', '--to', '2026-03-31', '--prices-as-of', '2026-07-20', '--out', 'march.csv');
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-  if (folder) fs.rmSync(folder, {recursive: true, force: true});
-});
 const run = (...words) => execFileSync(program, words, {cwd: folder, encoding: 'utf8'});
 
 describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  before(async () => {
+    browser = await launch();
+    server = await serve('empty', {own: true});
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'pennyweight-onboarding-'));
+    for (const name of ['pennyweight.yaml', 'card.csv']) fs.copyFileSync(path.join(server.folder, name), path.join(folder, name));
+    for (const name of ['nodes.csv', 'jobs.txt']) fs.copyFileSync(path.join(DATA, name), path.join(folder, name));
+    run('generate', 'bill', '--nodes', 'nodes.csv', '--from', '2026-03-01', '--to', '2026-03-31', '--prices-as-of', '2026-07-20', '--out', 'march.csv');
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+    if (folder) fs.rmSync(folder, {recursive: true, force: true});
+  });
+
   test('an empty ledger is filled in the browser', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());
@@ -89,7 +89,7 @@ describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}
   test('a Parquet bill is the bytes that were sent, whatever the server has under its name', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     const {csrf} = await (await page.request.get('/api/v1/session')).json();
     const sent = fs.readFileSync(path.join(root, 'tests/data/aws/cur2.parquet'));
     const preview = (query) => page.request.post(`/api/v1/imports?preview=true&${query}`, {data: sent, headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
@@ -108,7 +108,7 @@ describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}
   test('a capture is of the time at which its file was changed', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     const {csrf} = await (await page.request.get('/api/v1/session')).json();
     const pod = {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'p', namespace: 'n', uid: 'u-1', creationTimestamp: '2026-03-10T00:00:00Z'},
       spec: {nodeName: 'n1', containers: [{name: 'c', resources: {limits: {'nvidia.com/gpu': '2'}}}]},
@@ -129,7 +129,7 @@ describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}
   test('rows set aside are all counted, and what is confirmed is what was shown', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     const {csrf} = await (await page.request.get('/api/v1/session')).json();
     const send = (query, data) => page.request.post(`/api/v1/imports?name=march.csv${query}`, {data, headers: {'X-CSRF-Token': csrf, 'Content-Type': 'application/octet-stream'}});
     const lines = fs.readFileSync(path.join(folder, 'march.csv'), 'utf8').trim().split('\n');
@@ -157,7 +157,7 @@ describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}
   test('what is wrong is refused, with what to do, and nothing is imported', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     const {csrf} = await (await page.request.get('/api/v1/session')).json();
     const count = async () => (await (await page.request.get('/api/v1/imports?limit=1000')).json()).data.length;
     const send = (query, data, headers = {'X-CSRF-Token': csrf}) =>
@@ -184,8 +184,7 @@ describe('onboarding', {skip: !program && 'needs the program', timeout: 600_000}
     assert.match((await refused.json()).detail, /unpacks to more than 1 GiB/);
     assert.equal(await count(), many);
 
-    await page.goto('/home?view=start');
-    await settled(page, 'Home');
+    await go(page, '/home?view=start', 'Home');
     await page.getByLabel('Files to import').setInputFiles({name: 'holiday.jpg', mimeType: 'image/jpeg', buffer: Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3])});
     await page.locator('.upload').getByText('refused').waitFor();
     await until(page, () => document.querySelector('.upload [role=alert]') !== null);

@@ -2,30 +2,30 @@
 // session that is over, a server that is away.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {address, axe, cable, launch, open, program, serve, settled, sign_in, too_wide, until} from './browser.mjs';
-
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = program ? await serve('full') : null;
-});
-after(async () => {
-  await browser.close();
-  await server?.stop();
-});
+import {address, axe, cable, enter, go, launch, open, program, serve, settled, too_wide, until} from './browser.mjs';
 
 describe('finding things', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  let browser;
+  let server;
+  before(async () => {
+    browser = await launch();
+    server = await serve('full');
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
   async function somebody(t, name = 'admin', more = {}) {
     const page = await open(browser, {url: server.url, ...more});
     t.after(() => page.context().close());
-    await sign_in(page, name, server.people[name]);
-    await settled(page);
+    await enter(page, name, server.people[name]);
     return page;
   }
 
   test('search finds teams, users, workloads, nodes, bill lines and invoices', async (t) => {
     const page = await somebody(t);
+    await go(page, '/home', 'Home');
     const lines = await (await page.request.get('/api/v1/reconcile/lines?month=2026-03&limit=1')).json();
     const found = async (text, wanted) => {
       await page.keyboard.press('/');
@@ -54,8 +54,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
 
   test('workloads are found on the server, and spread costs are apart', async (t) => {
     const page = await somebody(t);
-    await page.goto('/workload?month=2026-03');
-    await settled(page, 'Workloads');
+    await go(page, '/workload?month=2026-03', 'Workloads');
     const names = await page.locator('main tbody tr td:first-child').allTextContents();
     assert.ok(names.length > 5 && names.every((name) => !name.startsWith('Spread:')), names.slice(0, 5).join());
     await page.getByRole('searchbox', {name: 'Find'}).fill('1002');
@@ -90,8 +89,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
 
   test('long filters do not widen a phone', async (t) => {
     const page = await somebody(t, 'admin', {size: 'phone'});
-    await page.goto(`/explore?month=2026-03&filter=team!=${'a-very-long-team-name-'.repeat(8)},${'x'.repeat(120)}`);
-    await settled(page, 'Explore');
+    await go(page, `/explore?month=2026-03&filter=team!=${'a-very-long-team-name-'.repeat(8)},${'x'.repeat(120)}`, 'Explore');
     assert.ok(await too_wide(page) <= 0, `${await too_wide(page)} px too wide`);
     await page.getByRole('button', {name: 'Pages'}).click();
     await page.keyboard.press('Escape');
@@ -100,8 +98,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
 
   test('a session that is over says so, and the next one goes on', async (t) => {
     const page = await somebody(t);
-    await page.goto('/explore?month=2026-03&by=user');
-    await settled(page, 'Explore');
+    await go(page, '/explore?month=2026-03&by=user', 'Explore');
     await page.context().clearCookies();
     await page.getByRole('button', {name: 'Previous month'}).click();
     await page.getByText('Your session is over').waitFor();
@@ -117,8 +114,7 @@ describe('finding things', {skip: !program && 'needs the program', timeout: 600_
     const line = await cable(server.url);
     t.after(line.end);
     const page = await somebody(t, 'admin', {url: line.url});
-    await page.goto('/?month=2026-03');
-    await settled(page, 'Overview');
+    await go(page, '/?month=2026-03', 'Overview');
     line.pull();
     await page.getByRole('button', {name: 'Previous month'}).click();
     await page.locator('.away').waitFor();

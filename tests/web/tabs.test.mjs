@@ -2,36 +2,36 @@
 // opens no more than six connections to a server, and all of them share one stream of events.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {isFirefox, launch, open, program, serve, settled, sign_in, until} from './browser.mjs';
+import {enter, go, isFirefox, launch, open, program, serve, settled, until} from './browser.mjs';
 
 const TABS = 20;
 const SETTLED_MS = 30_000; // of one page; without a stream for each tab it takes one second
-
-let browser;
-let server;
-before(async () => {
-  // Kept pages are what browsers of users have, and what Playwright turns off.
-  browser = await launch({ignoreDefaultArgs: ['--disable-back-forward-cache']});
-  server = await serve('full');
-});
-after(async () => {
-  await browser.close();
-  await server.stop();
-});
 
 const within = (promise, ms, what) =>
   Promise.race([promise, new Promise((_, refuse) => setTimeout(() => refuse(new Error(`${what} took more than ${ms} ms`)), ms).unref())]);
 
 describe('tabs', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  let browser;
+  let server;
+  before(async () => {
+    // Kept pages are what browsers of users have, and what Playwright turns off.
+    browser = await launch({ignoreDefaultArgs: ['--disable-back-forward-cache']});
+    server = await serve('full');
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
   test(`${TABS} tabs of one user`, async (t) => {
     const first = await open(browser, {url: server.url});
     t.after(() => first.context().close());
-    await sign_in(first, 'admin', server.people.admin);
-    await settled(first, 'Home');
+    await enter(first, 'admin', server.people.admin);
+    await go(first, '/home', 'Home');
     const tabs = [first];
     while (tabs.length < TABS) {
       const tab = await first.context().newPage();
-      await within(tab.goto('/').then(() => settled(tab, 'Overview')), SETTLED_MS, `tab ${tabs.length + 1}`);
+      await within(go(tab, '/', 'Overview'), SETTLED_MS, `tab ${tabs.length + 1}`);
       tabs.push(tab);
     }
     // All of them are told of what changes: each hears the costs' version.
@@ -42,9 +42,9 @@ describe('tabs', {skip: !program && 'needs the program', timeout: 600_000}, () =
   test('pages that the browser keeps hold no connection', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     for (let i = 0; i < 12; ++i) {
-      await within(page.goto(i % 2 === 0 ? '/explore' : '/').then(() => settled(page)), SETTLED_MS, `load ${i + 1}`);
+      await within(go(page, i % 2 === 0 ? '/explore' : '/'), SETTLED_MS, `load ${i + 1}`);
     }
     if (!isFirefox) { // over WebDriver a page that comes back from the cache never ends to load
       await page.goBack({waitUntil: 'commit', timeout: 3000}).catch(() => {}); // a kept page does not load again
@@ -57,14 +57,13 @@ describe('tabs', {skip: !program && 'needs the program', timeout: 600_000}, () =
   test('a page asks once for what it shows', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());
-    await sign_in(page, 'admin', server.people.admin);
+    await enter(page, 'admin', server.people.admin);
     for (const [path, title] of [['/', 'Overview'], ['/explore', 'Explore'], ['/coverage', 'Coverage'], ['/workload', 'Workloads']]) {
       const asked = [];
       const note = (request) => request.url().includes('/api/v1/') && asked.push(new URL(request.url()).pathname + new URL(request.url()).search);
       await page.goto('about:blank');  // so that the page before asks for nothing more
       page.on('request', note);
-      await page.goto(path);
-      await settled(page, title);
+      await go(page, path, title);
       await page.waitForTimeout(700);
       page.off('request', note);
       assert.deepEqual(asked.filter((one, i) => asked.indexOf(one) !== i), [], `${path} asks twice`);

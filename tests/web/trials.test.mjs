@@ -6,7 +6,7 @@
 //   BY=keys              by the keyboard alone: Tab, Enter, Space and arrows; no mouse
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
-import {isFirefox, launch, open, program, serve, settled, sign_in} from './browser.mjs';
+import {CALM_MS, enter, go, isFirefox, launch, open, program, serve, settled} from './browser.mjs';
 
 const CLICKS_MOST = 3;
 
@@ -160,7 +160,7 @@ for (const [ledger, of] of Object.entries(LEDGERS)) {
             .observe({type: 'event', durationThreshold: 16, buffered: true});
         });
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-        await sign_in(page, name, server.people[name]);
+        await enter(page, name, server.people[name]);
         let clicks = 0;
         const took = [];
         const waits = []; // from a click until the page has settled
@@ -168,14 +168,13 @@ for (const [ledger, of] of Object.entries(LEDGERS)) {
         const thread_ms = isFirefox ? async () => 0 : await thread_clock(page);
         for (const [task, steps, answer] of tasks) {
           assert.ok(steps.length <= CLICKS_MOST, task);
-          await page.goto('/home');
-          await settled(page, 'Home');
+          await go(page, '/home', 'Home');
           for (const step of steps) {
             const worked_before = await thread_ms();
             await click(page, step).catch((error) => assert.fail(`${task}, ${step}: ${error.message}`));
             const begun = Date.now();
             await settled(page);
-            waits.push(Date.now() - begun - 150); // settled() waits for that
+            waits.push(Date.now() - begun - CALM_MS); // settled() waits for that
             worked.push(await thread_ms() - worked_before);
           }
           const end = Date.now() + 60_000;
