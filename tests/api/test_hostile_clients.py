@@ -33,8 +33,9 @@ SECONDS = float(os.environ.get("HOSTILE_SECONDS", "1.5"))
 TOGETHER_S = float(os.environ.get("HOSTILE_TOGETHER", "4"))
 STRANGERS_NICE = os.environ.get("HOSTILE_STRANGERS_NICE", "0")
 CONNECTIONS = int(os.environ.get("HOSTILE_CONNECTIONS", "600"))
-# The machine of the tests has other work, and the strangers run on it too: what a bare listener takes
-# there at the same time may be taken besides. What is measured for a release is held to 50 ms.
+# The machine of the tests has other work, and the strangers run on it too: there the server may take as many
+# times longer as its threads wait for a processor beside what they get. What is measured for a release is held to
+# 50 ms.
 HEALTH_P99_MS = float(os.environ.get("HOSTILE_HEALTH_MS", "2000"))
 IS_MEASURED = "HOSTILE_HEALTH_MS" in os.environ
 MORE_MB = 100
@@ -48,6 +49,16 @@ COUNTS = {"silent connections": CONNECTIONS * 10, "gzip bombs": 60}
 def memory_mb(process):
     pages = int(pathlib.Path(f"/proc/{process.pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def scheduled_s(process):
+    """What the server's threads had of processors, and waited for one, so far."""
+    ran, waited = 0, 0
+    for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            times = task.read_text().split()
+            ran, waited = ran + int(times[0]), waited + int(times[1])
+    return ran / 1e9, waited / 1e9
 
 
 class Health:
@@ -90,6 +101,7 @@ class Health:
 
     def __enter__(self):
         self.base_mb = memory_mb(self.process)
+        self.scheduled_before = scheduled_s(self.process)
         self.begun = time.monotonic()
         self.thread.start()
         return self
@@ -97,6 +109,9 @@ class Health:
     def __exit__(self, *ignored):
         self.over.set()
         self.thread.join()
+        ran, waited = (now - before for now, before in
+                       zip(scheduled_s(self.process), self.scheduled_before))
+        self.stretch = 1 + max(waited, 0) / ran if ran > 0 else 1
 
 
 def largest_asset(server):
@@ -125,33 +140,32 @@ def percentile(times, part):
     return sorted(times)[int(len(times) * part)] if times else float("inf")
 
 
-def judge(name, health, machine, detail=""):
+def judge(name, health, detail=""):
     p50, p99 = percentile(health.times_ms, 0.5), percentile(health.times_ms, 0.99)
-    bare = percentile(machine.times_ms, 0.99)
-    limit = HEALTH_P99_MS + (bare if machine.times_ms and not IS_MEASURED else 0)
     more = health.most_mb - health.base_mb
-    print(f"{name}: {len(health.times_ms)} answers of /healthz, {p50:.1f} ms median, {p99:.1f} ms p99 "
-          f"(a bare listener {bare:.1f}); memory {health.base_mb:.0f} MB, at most {more:+.0f} MB {detail}", flush=True)
+    limit = HEALTH_P99_MS if IS_MEASURED else HEALTH_P99_MS * health.stretch
+    print(f"{name}: {len(health.times_ms)} answers of /healthz, {p50:.1f} ms median, {p99:.1f} ms p99, stretched {health.stretch:.1f} times; "
+          f"memory {health.base_mb:.0f} MB, at most {more:+.0f} MB {detail}", flush=True)
     expect(health.times_ms and not health.failures,
            f"{name}: /healthz did not answer {len(health.failures)} times: {health.failures[:2]}")
     expect(p99 <= limit, f"{name}: /healthz took {p99:.0f} ms (p99), {limit:.0f} are allowed")
     expect(more <= MORE_MB, f"{name}: {more:.0f} MB more")
 
 
-def attack_plain(server, bare):
+def attack_plain(server):
     port = server.port
     every = crowds(f"/assets/{largest_asset(server)}")
     for name in PLAIN_CROWDS:
         crowd = Crowd(port, COUNTS.get(name, CONNECTIONS), **every[name])
-        with Health(bare.port, server.process) as machine, Health(port, server.process) as health:
+        with Health(port, server.process) as health:
             crowd.run(SECONDS)
         expect(crowd.opened > 0, f"{name}: no connection was opened")
-        judge(name, health, machine, f"({crowd.dropped} connections were ended)")
+        judge(name, health, f"({crowd.dropped} connections were ended)")
     for name, (first, piece) in ENDLESS.items():
-        with Health(bare.port, server.process) as machine, Health(port, server.process) as health:
+        with Health(port, server.process) as health:
             sent = endless(port, SECONDS, first, piece)
         expect(sent > 0, f"{name}: nothing was sent")
-        judge(name, health, machine, f"({sent / 1e6:.0f} MB sent)")
+        judge(name, health, f"({sent / 1e6:.0f} MB sent)")
 
 
 @contextlib.contextmanager
@@ -184,34 +198,25 @@ def tls_server():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def busy_s(process):
-    """What the server's threads took of processors and waited for one, so far."""
-    taken = 0
-    for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
-        with contextlib.suppress(OSError):  # a thread that has just ended
-            taken += sum(map(int, task.read_text().split()[:2]))
-    return taken / 1e9
-
-
 def settle(process):
     """Waits until the server has done what it does after its start, however little a busy machine lets it do."""
     before, deadline = (float("-inf"), 0.0), time.monotonic() + 30
     while time.monotonic() < deadline:
-        now = busy_s(process), memory_mb(process)
+        now = sum(scheduled_s(process)), memory_mb(process)
         if now[0] < before[0] + 0.3 and now[1] < before[1] + 1:
             return
         before = now
         time.sleep(1)
 
 
-def attack_tls(process, port, context, bare):
+def attack_tls(process, port, context):
     every = crowds("/")
     for name in TLS_CROWDS:
-        with Health(bare.port, process) as machine, Health(port, process, context) as health:
+        with Health(port, process, context) as health:
             crowd = Crowd(port, CONNECTIONS, **every[name])
             crowd.run(SECONDS)
         expect(crowd.opened > 0, f"{name}: no connection was opened")
-        judge(name, health, machine, f"({crowd.dropped} connections were ended)")
+        judge(name, health, f"({crowd.dropped} connections were ended)")
 
 
 def processor_s(process):
@@ -219,11 +224,12 @@ def processor_s(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def attack_together(server, tls_process, tls_port, context, bare):
+def attack_together(server, tls_process, tls_port, context):
     """Every kind at once, each from a process and addresses of its own."""
     target = f"/assets/{largest_asset(server)}"
     wanted = [(name, server.port) for name in (*PLAIN_CROWDS, *ENDLESS)]
     wanted += [(name, tls_port) for name in (*TLS_CROWDS, "silent connections")]
+    bare = Bare()
     begun_s = processor_s(server.process), processor_s(tls_process)
     strangers = [subprocess.Popen(
         ["nice", "-n", STRANGERS_NICE, sys.executable, pathlib.Path(__file__).with_name("attackers.py"), name, str(port),
@@ -247,9 +253,11 @@ def attack_together(server, tls_process, tls_port, context, bare):
     load = os.getloadavg()[0]
     print(f"all at once for {took:.0f} s: the strangers took {strangers_s:.0f} s of processor time, "
           f"the servers {processor_s(server.process) - begun_s[0]:.0f} and "
-          f"{processor_s(tls_process) - begun_s[1]:.0f} s, the machine's load is {load:.1f}")
-    judge("all at once", plain, machine)
-    judge("all at once, TLS", tls, machine)
+          f"{processor_s(tls_process) - begun_s[1]:.0f} s, the machine's load is {load:.1f}; "
+          f"a bare listener took {percentile(machine.times_ms, 0.5):.1f} ms (median), "
+          f"{percentile(machine.times_ms, 0.99):.1f} ms (p99)")
+    judge("all at once", plain)
+    judge("all at once, TLS", tls)
 
 
 def check_slow_hello(port):
@@ -323,13 +331,12 @@ def main():
     server = Server(CONFIG.replace("trust_loopback: false,", "hosts: [gpu.example.com],"))
     check_trust(server)
     settle(server.process)
-    bare = Bare()
     if SECONDS > 0:
-        attack_plain(server, bare)
+        attack_plain(server)
     with tls_server() as (process, port, context):
         if SECONDS > 0:
-            attack_tls(process, port, context, bare)
-        attack_together(server, process, port, context, bare)
+            attack_tls(process, port, context)
+        attack_together(server, process, port, context)
         check_suites(port)
         check_slow_hello(port)
     begun = time.monotonic()
