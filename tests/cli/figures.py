@@ -191,6 +191,12 @@ def kubectl():
 
     (cwd / "objects.yaml").write_text("apiVersion: v1\nkind: List\nitems:" + yaml(items, 0) + "\n")
     expect_run([*arguments[:-1], "objects.yaml"], cwd, has=["1 already there"])
+    # Cut off, it is still YAML.
+    (cwd / "cut.yaml").write_text("apiVersion: v1\nitems:" + yaml(items, 0) + "\n")
+    expect_run([*arguments[:-1], "cut.yaml"], cwd, code=1, has=["is cut off"])
+    (cwd / "manifest.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: u\n"
+                                       "spec:\n  nodeName: n1\n")
+    expect_run([*arguments[:-1], "manifest.yaml"], cwd, has=["no status.phase"])
     (cwd / "documents.yaml").write_text(
         "".join("---\napiVersion: v1\nkind: " + each["kind"] + yaml(
             {key: value for key, value in each.items() if key not in ("apiVersion", "kind")}, 0) + "\n"

@@ -72,8 +72,9 @@ class KubectlReader {
         at_(at),
         state_({.cluster = input.cluster.name, .known = known_facts(input, nodes)}) {}
 
-  // One object, or a list of them, in JSON.
-  Result<void> add(const std::string& document) {
+  // One object, or a list of them, in JSON. Where YAML is cut off, it is still YAML; but kubectl
+  // names the kind of a list after its items.
+  Result<void> add(const std::string& document, bool is_of_yaml = false) {
     simdjson::dom::parser parser;
     simdjson::dom::element root;
     if (const auto error = parser.parse(document).get(root); error != simdjson::SUCCESS) {
@@ -87,6 +88,10 @@ class KubectlReader {
       std::string_view list, version;
       std::ignore = root["kind"].get(list);
       std::ignore = root["apiVersion"].get(version);
+      if (is_of_yaml && list.empty()) {
+        return fail(ErrorCode::kBadFile,
+                    "is cut off: there is no 'kind' after its items; write it again");
+      }
       if (list.ends_with("List")) list.remove_suffix(4);
       for (const simdjson::dom::element item : items) take(item, list, version);
     } else {
@@ -109,6 +114,11 @@ class KubectlReader {
       ++objects_;
       const auto* pod = std::get_if<kubernetes::Pod>(&*object);
       const auto* node = std::get_if<kubernetes::NodeObject>(&*object);
+      if (pod != nullptr && pod->phase.empty()) {
+        return reject(item,
+                      "it has no status.phase, as a manifest, or a pod whose file is cut off; give "
+                      "what kubectl get prints");
+      }
       if (pod != nullptr || node != nullptr) {
         ++pods_and_nodes_;
         const kubernetes::Meta& meta = pod != nullptr ? pod->meta : node->meta;
@@ -198,7 +208,7 @@ Result<FileParser> open_kubectl_yaml(const InputFormat&, const ParserInput& inpu
     const auto nodes = TRY(input.store.nodes());
     KubectlReader reader(input, at, nodes);
     for (const std::string& document : documents) {
-      TRY(reader.add(document));
+      TRY(reader.add(document, true));
     }
     return reader.finish();
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/limits.h"
+#include "core/text_lines.h"
 #include "core/try.h"
 
 namespace pennyweight {
@@ -29,6 +30,7 @@ Result<void> LineFeeder::finish() { return line_.empty() ? Result<void>() : end_
 
 Result<void> LineFeeder::end_line() {
   std::string_view line = line_;
+  if (number_ == 1) line = without_byte_order_mark(line);
   if (line.ends_with('\r')) line.remove_suffix(1);
   Result<void> done;
   if (!line.empty()) done = take_({.text = line, .number = number_, .is_too_long = is_too_long_});

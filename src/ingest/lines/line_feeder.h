@@ -1,7 +1,8 @@
 // LineFeeder: cuts bytes that come in chunks of any length into numbered lines.
 //
-// A line that is longer than any record may be is not kept: its beginning is given, and that it was
-// too long, so that a file of one endless line takes no memory.
+// A byte order mark is no part of the first line. A line that is longer than any record may be is
+// not kept: its beginning is given, and that it was too long, so that a file of one endless line
+// takes no memory.
 #pragma once
 
 #include <cstdint>

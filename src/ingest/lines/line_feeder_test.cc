@@ -27,6 +27,7 @@ TEST(LineFeeder, ChunksDoNotMatter) {
   const std::string text = "a\r\n\nb c\nlast";
   for (const std::size_t chunk : {1u, 2u, 3u, 100u}) {
     EXPECT_EQ(fed(text, chunk), "1 a\n3 b c\n4 last\n") << chunk;
+    EXPECT_EQ(fed("\xEF\xBB\xBF" + text, chunk), "1 a\n3 b c\n4 last\n") << chunk;
   }
 }
 

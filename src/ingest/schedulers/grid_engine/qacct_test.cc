@@ -50,6 +50,7 @@ TEST(Qacct, ARecordIsAHoldingInTheClustersTime) {
   const std::string job = fmt::format(
       "7 nodes n68=2 2020-03-27T21:06:57Z/2020-03-27T21:07:37Z cpu=1000 {}", kQacctLabels);
   EXPECT_EQ(read_qacct("$ qacct -j 7\n" + text_of({})), job);
+  EXPECT_EQ(read_qacct("\xEF\xBB\xBF" + text_of({})), job);  // a byte order mark hides nothing
   EXPECT_EQ(read_qacct(text_of({}) + text_of({.task = "3"}) +
                        "Total System Usage\n    WALLCLOCK         UTIME         STIME\n" +
                        std::string(80, '=') + "\n           40         1.500         0.250\n"),
