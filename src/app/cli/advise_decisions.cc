@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/audit_events/audit_events.h"
+#include "core/billing_period.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/queries/advice_decisions.h"
@@ -21,7 +22,7 @@ struct DecisionVerbs {
   std::vector<One> actions;
   CLI::App* decided = nullptr;
   CLI::App* progress = nullptr;
-  std::string id, by, reason, day;
+  std::string id, by, reason, day, month, today;
 };
 
 namespace {
@@ -45,6 +46,16 @@ constexpr std::array<DecisionText, 5> kDecisions = {{
     {AdviceAction::kReopen, "reopen", "Forget what was decided", nullptr, nullptr},
 }};
 constexpr std::size_t kReasonBytesMax = 2000;
+// What was decided, and what came of it, has none of these.
+constexpr const char* kOnlyOfAdvice[] = {"--effort", "--confidence", "--dismissed", "--cost",
+                                         "--prices-as-of"};
+
+AdviceSettings advice_settings(const OpenedAdvice& opened, const Context& context) {
+  return {.policy = context.config.policy,
+          .catalog = opened.catalog,
+          .join_rules = context.config.join_rules,
+          .clusters = context.config.clusters};
+}
 
 Result<ExitCode> decide(const DecisionVerbs& verbs, AdviceAction action, const OpenAdvice& open,
                         Context& context) {
@@ -67,7 +78,17 @@ Result<ExitCode> decide(const DecisionVerbs& verbs, AdviceAction action, const O
     decision.day = *day;
   }
   auto opened = TRY(open(context));
+  if (!verbs.month.empty()) opened.query.month = verbs.month;
   decision.today = opened.query.today;
+  if (!verbs.today.empty()) {
+    const auto today = parse_date(verbs.today);
+    if (!today) return usage_error("--today: " + today.error().message);
+    if (*today > decision.today) {
+      return usage_error(
+          fmt::format("--today: {} is after today, {}", to_text(*today), to_text(decision.today)));
+    }
+    decision.today = *today;
+  }
   const std::string facts = JsonObjectBuilder()
                                 .text("by", decision.by)
                                 .text("reason", decision.reason)
@@ -76,9 +97,7 @@ Result<ExitCode> decide(const DecisionVerbs& verbs, AdviceAction action, const O
   const std::string name = fmt::format("advice.{}", to_text(action));
   return with_intent(context, name, "advice " + verbs.id, facts, [&]() -> Result<ExitCode> {
     const auto step = prepare_advice_step(*opened.store, decision, opened.query,
-                                          {.policy = context.config.policy,
-                                           .catalog = opened.catalog,
-                                           .join_rules = context.config.join_rules});
+                                          advice_settings(opened, context));
     if (!step) return as_usage_error(step.error());
     TRY(write_advice_step(*opened.store, *step));
     TRY(record_audit_event(context, name, "advice " + step->advice, "", advice_step_facts(*step)));
@@ -109,6 +128,13 @@ std::shared_ptr<DecisionVerbs> declare_advise_decisions(CLI::App& advise) {
     if (words.day_option != nullptr) {
       command->add_option(words.day_option, verbs->day, words.day_help);
     }
+    if (words.action == AdviceAction::kVerify) {
+      command->add_option("--today", verbs->today,
+                          "As on this day, such as 2026-04-01: later days are not compared");
+    } else if (words.action != AdviceAction::kReopen) {
+      command->add_option("--month", verbs->month,
+                          "The billing month that the advice is from; by default, the last one");
+    }
     verbs->actions.push_back({command, words.action});
   }
   verbs->decided = advise.add_subcommand("decided", "What was decided, the latest first");
@@ -129,7 +155,19 @@ Result<ExitCode> run_decision(const DecisionVerbs& verbs, const OpenAdvice& open
   for (const DecisionVerbs::One& one : verbs.actions) {
     if (one.command->parsed()) return decide(verbs, one.action, open, context);
   }
+  CLI::App& report = verbs.decided->parsed() ? *verbs.decided : *verbs.progress;
+  for (const char* name : kOnlyOfAdvice) {
+    if (report.get_parent()->get_option(name)->count() == 0) continue;
+    return usage_error(
+        fmt::format("{} is for advice itself; 'advise {}' takes --month, --cluster, "
+                    "--kind and --team",
+                    name, report.get_name()));
+  }
   auto opened = TRY(open(context));
+  const std::string& month = opened.query.month;
+  if (!month.empty() && !BillingPeriod::parse(month, TimeZone::utc())) {
+    return usage_error(fmt::format("--month: '{}' is not a month such as 2026-03", month));
+  }
   if (verbs.decided->parsed()) {
     if (const auto words = check_advice_words(opened.query); !words) {
       return as_usage_error(words.error());
@@ -137,23 +175,17 @@ Result<ExitCode> run_decision(const DecisionVerbs& verbs, const OpenAdvice& open
     const auto steps = TRY(query_advice_steps(*opened.store));
     auto lives = advising::lives_of(steps, opened.query.today);
     const std::string teams = team_dimension_of(context.config.policy);
-    std::erase_if(lives, [&](const auto& entry) {
-      const AdviceStep& step = *entry.second.last();
-      const AdviceQuery& only = opened.query;
-      const bool is_kind =
-          only.kinds.empty() || std::ranges::find(only.kinds, step.kind) != only.kinds.end();
-      const bool is_cluster = only.cluster.empty() || step.cluster == only.cluster;
-      const bool is_team = only.team.empty() || team_of(step.owner, teams) == only.team;
-      return !is_kind || !is_cluster || !is_team;
-    });
-    print_tables({advice_decisions_table(lives, teams)}, table, context);
+    const bool is_narrowed = !lives.empty();
+    keep_asked_lives(lives, opened.query, teams);
+    if (!month.empty()) {
+      std::erase_if(lives, [&](const auto& entry) { return entry.second.last()->month != month; });
+    }
+    print_tables({advice_decisions_table(lives, teams, is_narrowed)}, table, context);
     return ExitCode::kDone;
   }
-  const auto result = query_advice(*opened.store, opened.query,
-                                   {.policy = context.config.policy,
-                                    .catalog = opened.catalog,
-                                    .join_rules = context.config.join_rules});
+  auto result = query_advice(*opened.store, opened.query, advice_settings(opened, context));
   if (!result) return as_usage_error(result.error());
+  keep_asked_lives(result->lives, opened.query, result->team_dimension);
   print_tables(advice_progress_tables(*result), table, context);
   return ExitCode::kDone;
 }

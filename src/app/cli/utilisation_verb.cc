@@ -51,7 +51,8 @@ Result<ExitCode> run_utilisation(const UtilisationOptions& options, Context& con
   auto tables = query_utilisation(*store, query,
                                   {.policy = context.config.policy,
                                    .catalog = catalog,
-                                   .join_rules = context.config.join_rules});
+                                   .join_rules = context.config.join_rules,
+                                   .clusters = context.config.clusters});
   if (!tables) return as_usage_error(tables.error());
   if (options.format == "csv") {
     // The rows of the easiest changes have other columns than those of GPUs.

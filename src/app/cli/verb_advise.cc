@@ -56,7 +56,8 @@ Result<ExitCode> run(const AdviseOptions& options, bool shows_one, Context& cont
   const auto result = query_advice(*opened.store, opened.query,
                                    {.policy = context.config.policy,
                                     .catalog = opened.catalog,
-                                    .join_rules = context.config.join_rules});
+                                    .join_rules = context.config.join_rules,
+                                    .clusters = context.config.clusters});
   if (!result) return as_usage_error(result.error());
   if (!shows_one) {
     print_tables(advice_tables(*result), options.table, context);

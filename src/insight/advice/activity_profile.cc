@@ -93,7 +93,6 @@ void ActivityProfile::merge(const ActivityProfile& other) {
   observed_ms += other.observed_ms;
   idle_ms += other.idle_ms;
   longest_idle_ms = std::max(longest_idle_ms, other.longest_idle_ms);
-  impossible += other.impossible;
   for (std::size_t i = 0; i < activity.size(); ++i) activity[i].merge(other.activity[i]);
   dram.merge(other.dram);
   memory.merge(other.memory);

@@ -59,7 +59,6 @@ struct ActivityProfile {
   std::uint64_t observed_ms = 0;  // with a sample of activity
   std::uint64_t idle_ms = 0;      // beyond the first hour of each idle stretch
   std::uint64_t longest_idle_ms = 0;
-  std::uint64_t impossible = 0;  // samples left out
   std::array<TimeBins, 3> activity = {TimeBins(kActivityBinPpm), TimeBins(kActivityBinPpm),
                                       TimeBins(kActivityBinPpm)};  // by ActivityMetric
   TimeBins dram = TimeBins(kActivityBinPpm);

@@ -55,11 +55,42 @@ TEST(Advise, WhatNobodyHeldIsSavedToTheTick) {
   EXPECT_EQ(unneeded->monthly.high, usd("5840"));
   // A node of the pool in reserve: the first of the two at 8 that are free.
   EXPECT_EQ(unneeded->monthly.low, usd("0"));
-  EXPECT_EQ(unneeded->apply, "Drain and terminate: b");
+  EXPECT_EQ(unneeded->apply, "# Drain these nodes and end their instances: b\n");
   EXPECT_EQ(unneeded->confidence, Confidence::kHigh);
   const Proposal* scale_down = find(advice, AdviceKind::kScaleDown);
   ASSERT_NE(scale_down, nullptr);
   EXPECT_EQ(scale_down->observed, usd("4024"));  // 504 h, less the first
+}
+
+// What left cannot be given back.
+TEST(Advise, NothingIsSaidOfNodesThatAreGone) {
+  World world = four_nodes();
+  for (Node& node : world.nodes) {
+    if (node.name == NodeId("b") || node.name == NodeId("c")) node.to = kMarch + hours(480);
+  }
+  // Others of their pool and type are there: such nodes may come back, and go sooner.
+  const Advice some = world.advise();
+  EXPECT_EQ(find(some, AdviceKind::kUnneededNodes), nullptr);
+  ASSERT_NE(find(some, AdviceKind::kScaleDown), nullptr);
+  EXPECT_EQ(find(some, AdviceKind::kScaleDown)->observed, usd("1912"));  // c: 239 h at 8
+  EXPECT_TRUE(has_gap(some, "a node that no hour, or hardly any, needed is gone"));
+  for (Node& node : world.nodes) {
+    if (node.to) node.instance_type = "gone";
+  }
+  const Advice none = world.advise();
+  EXPECT_TRUE(none.proposals.empty());
+  EXPECT_TRUE(has_gap(none, "2 nodes that no hour, or hardly any, needed are gone"));
+}
+
+TEST(Advise, PartitionsWithTheNamesOfPoolsAreNoted) {
+  World world = four_nodes();
+  world.nodes[1].pool = PoolId("long");
+  EXPECT_FALSE(has_gap(world.advise(), "partitions_are_pools"));
+  Holding& job = world.add_holding("job-d", 0, 10, InPool{{}, 1});
+  job.labels.set("partition", "long").value();
+  EXPECT_TRUE(has_gap(world.advise(), "1 job names a partition that is also the name of a pool"));
+  world.holdings.back().placement = InPool{{PoolId("long")}, 1};
+  EXPECT_FALSE(has_gap(world.advise(), "partitions_are_pools"));
 }
 
 TEST(Advise, ThePortfolioIsWhatTheEngineSaysOfTheChangedBill) {
@@ -220,7 +251,10 @@ TEST(Advise, CommitmentsComeFromTheHoursThatRemain) {
   for (int i = 0; i < 4; ++i) {
     // A tenth less than the list price is paid, so a commitment is taken to cost a tenth less too.
     world.add_node(fmt::format("n{}", i), "gpu", "box.4", 4, "9");
-    world.hold(fmt::format("job{}", i), 0, 186 * (i + 1), fmt::format("n{}", i));
+    for (int day = 0; day < kDays; ++day) {
+      world.hold(fmt::format("job{}-{}", i, day), day * 24, day * 24 + 6 * (i + 1),
+                 fmt::format("n{}", i));
+    }
   }
   const Advice advice = world.advise();
   const Portfolio portfolio = combine(advice.proposals);
@@ -232,8 +266,8 @@ TEST(Advise, CommitmentsComeFromTheHoursThatRemain) {
   // Each node stays an hour after its last holder. Brute force over the demand of these hours:
   std::vector<std::uint64_t> demand(kHours);
   for (std::size_t i = 0; i < 4; ++i) {
-    for (std::size_t hour = 0; hour < std::min<std::size_t>(kHours, 186 * (i + 1) + 1); ++hour) {
-      ++demand[hour];
+    for (std::size_t hour = 0; hour < kHours; ++hour) {
+      if (hour % 24 < 6 * (i + 1) + 1) ++demand[hour];
     }
   }
   const CommitmentPrices one_year{Decimal::from_units(9), parse_exact_decimal("5.4").value()};
@@ -255,6 +289,17 @@ TEST(Advise, CommitmentsComeFromTheHoursThatRemain) {
   EXPECT_EQ(std::count(portfolio.chosen.begin(), portfolio.chosen.end(), false), 1);
   // The bill is never saved more than it is.
   EXPECT_LT(portfolio.totals[0].expected.ticks(), usd("26280").ticks());
+  // Nobody commits for a year to what the last week no longer needed.
+  std::erase_if(world.holdings, [](const Holding& holding) {
+    return !holding.workload.text().starts_with("job3") &&
+           holding.held.begin() >= kMarch + hours(24 * 24);
+  });
+  const Advice ended = world.advise();
+  const auto less = std::ranges::find_if(ended.proposals, [&](const Proposal& each) {
+    return each.kind == AdviceKind::kCommitment && is_year(&each);
+  });
+  ASSERT_NE(less, ended.proposals.end());
+  EXPECT_EQ(less->change, "Commit to 1 box.4 for 1 year");
 }
 
 TEST(Advise, AnIdIsTheSameInEveryMonth) {

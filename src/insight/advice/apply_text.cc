@@ -114,19 +114,22 @@ std::string karpenter_spot_pool(const SpotText& spot, std::string_view group,
 
 }  // namespace
 
-WorkManager work_manager_of(const Holding& holding) {
+WorkManager work_manager_of(const Holding& holding, WorkManager configured) {
+  if (configured != WorkManager::kUnknown) return configured;
   if (is_label(holding, "namespace")) return WorkManager::kKubernetes;
+  if (is_label(holding, "queue")) return WorkManager::kUnknown;  // PBS, LSF, Grid Engine
   for (const std::string_view key : {"partition", "job_name", "time_limit_minutes"}) {
     if (is_label(holding, key)) return WorkManager::kSlurm;
   }
   return WorkManager::kUnknown;
 }
 
-WorkManager work_manager_of(std::span<const Holding> holdings) {
+WorkManager work_manager_of(std::span<const Holding> holdings, WorkManager configured) {
+  if (configured != WorkManager::kUnknown) return configured;
   std::size_t kubernetes = 0;
   std::size_t slurm = 0;
   for (const Holding& holding : holdings) {
-    const WorkManager manager = work_manager_of(holding);
+    const WorkManager manager = work_manager_of(holding, WorkManager::kUnknown);
     kubernetes += manager == WorkManager::kKubernetes ? 1 : 0;
     slurm += manager == WorkManager::kSlurm ? 1 : 0;
   }
@@ -148,7 +151,8 @@ std::string drain_text(WorkManager manager, std::span<const std::string> nodes) 
           "# Then end their instances, and take them out of slurm.conf.\n",
           shell_word(fmt::format("{}", fmt::join(nodes, ","))));
     case WorkManager::kUnknown:
-      return fmt::format("Drain and terminate: {}", fmt::join(nodes, " "));
+      return fmt::format("# Drain these nodes and end their instances: {}\n",
+                         on_one_line(fmt::format("{}", fmt::join(nodes, " "))));
   }
   return {};
 }
@@ -170,9 +174,11 @@ std::string scale_down_text(WorkManager manager, std::string_view pool, std::str
       "    consolidationPolicy: WhenEmpty\n"
       "    consolidateAfter: 1h\n"
       "# cluster-autoscaler: --scale-down-unneeded-time=60m\n"
-      "# Slurm, slurm.conf: SuspendTime=3600\n"
+      "{}"
       "# Nodes: {}\n",
-      pool.empty() ? std::string("default") : shell_word(pool), on_one_line(nodes));
+      pool.empty() ? std::string("default") : shell_word(pool),
+      manager == WorkManager::kUnknown ? "# Slurm, slurm.conf: SuspendTime=3600\n" : "",
+      on_one_line(nodes));
 }
 
 std::string other_gpu_text(WorkManager manager, std::string_view work, std::string_view product,
@@ -192,8 +198,11 @@ std::string other_gpu_text(WorkManager manager, std::string_view work, std::stri
       "    spec:\n"
       "      nodeSelector:\n"
       "        nvidia.com/gpu.product: {}\n"
-      "# Slurm: the GRES type of {} nodes in --gres\n",
-      patch_command(work), yaml_word(label), on_one_line(model));
+      "{}",
+      patch_command(work), yaml_word(label),
+      manager == WorkManager::kUnknown
+          ? fmt::format("# Slurm: the GRES type of {} nodes in --gres\n", on_one_line(model))
+          : std::string());
 }
 
 std::string spot_text(const SpotText& spot) {
@@ -205,13 +214,15 @@ std::string spot_text(const SpotText& spot) {
            "#SBATCH --open-mode=append\n"
            "#SBATCH --signal=B:USR1@120\n";
   }
+  const std::string slurm_too =
+      spot.manager == WorkManager::kUnknown
+          ? "# Slurm: sbatch --requeue on the partition of the spot nodes.\n"
+          : "";
   if (spot.provider == "aws") {
-    return saves + karpenter_spot_pool(spot, "karpenter.k8s.aws", "EC2NodeClass") +
-           "# Slurm: sbatch --requeue on the partition of the spot nodes.\n";
+    return saves + karpenter_spot_pool(spot, "karpenter.k8s.aws", "EC2NodeClass") + slurm_too;
   }
   if (spot.provider == "azure") {
-    return saves + karpenter_spot_pool(spot, "karpenter.azure.com", "AKSNodeClass") +
-           "# Slurm: sbatch --requeue on the partition of the spot nodes.\n";
+    return saves + karpenter_spot_pool(spot, "karpenter.azure.com", "AKSNodeClass") + slurm_too;
   }
   if (spot.provider == "gcp") {
     return saves + fmt::format(
@@ -252,11 +263,14 @@ std::string end_idle_text(WorkManager manager, std::span<const WorkloadId> runni
         "scancel --interactive {}\n",
         shell_words(jobs));
   }
-  return "# Jupyter, jupyter_server_config.py\n"
-         "c.MappingKernelManager.cull_idle_timeout = 3600\n"
-         "c.MappingKernelManager.cull_interval = 300\n"
-         "c.ServerApp.shutdown_no_activity_timeout = 3600\n"
-         "# Slurm: scancel sessions whose GPUs were idle for 60 minutes\n";
+  return std::string(
+             "# Jupyter, jupyter_server_config.py\n"
+             "c.MappingKernelManager.cull_idle_timeout = 3600\n"
+             "c.MappingKernelManager.cull_interval = 300\n"
+             "c.ServerApp.shutdown_no_activity_timeout = 3600\n") +
+         (manager == WorkManager::kKubernetes
+              ? ""
+              : "# Slurm: scancel sessions whose GPUs were idle for 60 minutes\n");
 }
 
 std::string stop_work_text(WorkManager manager, std::string_view work,
@@ -301,6 +315,46 @@ std::string autoscaler_text(std::string_view work, std::uint64_t replicas_min,
       quoted_with_backslashes(dns_label(app)),
       quoted_with_backslashes(space.empty() ? "default" : space), quoted_with_backslashes(app),
       replicas_min, replicas_max, percent * 10);
+}
+
+std::string sharing_text(WorkManager manager, std::uint64_t sharers, std::uint64_t gpus_each,
+                         std::span<const std::string> nodes, std::uint64_t more) {
+  const std::string others = more == 0 ? std::string() : fmt::format("# and {} nodes more\n", more);
+  if (manager == WorkManager::kSlurm) {
+    return fmt::format(
+               "# gres.conf\n"
+               "NodeName={0} Name=shard Count={1}\n"
+               "# slurm.conf: GresTypes=gpu,shard and, in the lines of these nodes, "
+               "Gres=gpu:{2},shard:{1}\n"
+               "# Jobs then ask for a part of a GPU: #SBATCH --gres=shard:1\n",
+               on_one_line(fmt::format("{}", fmt::join(nodes, ","))), gpus_each * sharers,
+               gpus_each) +
+           others;
+  }
+  std::string text = fmt::format(
+      "apiVersion: v1\n"
+      "kind: ConfigMap\n"
+      "metadata:\n"
+      "  name: gpu-sharing\n"
+      "  namespace: gpu-operator\n"
+      "data:\n"
+      "  shared-by-{0}: |-\n"
+      "    version: v1\n"
+      "    sharing:\n"
+      "      timeSlicing:\n"
+      "        resources:\n"
+      "          - name: nvidia.com/gpu\n"
+      "            replicas: {0}\n"
+      "# The device plugin reads it where its configuration names it, in the GPU operator:\n"
+      "# kubectl patch clusterpolicies.nvidia.com/cluster-policy --type merge "
+      "-p '{{\"spec\":{{\"devicePlugin\":{{\"config\":{{\"name\":\"gpu-sharing\"}}}}}}}}'\n",
+      sharers);
+  for (const std::string& node : nodes) {
+    text += fmt::format(
+        "# kubectl label node {} nvidia.com/device-plugin.config=shared-by-{} --overwrite\n",
+        shell_word(node), sharers);
+  }
+  return text + others;
 }
 
 std::string purchase_list(std::string_view instance_type, std::string_view region,

@@ -19,9 +19,10 @@ namespace pennyweight::advising {
 
 // What starts the work.
 enum class WorkManager { kKubernetes, kSlurm, kUnknown };
-WorkManager work_manager_of(const Holding& holding);  // by its labels
-// Of most holdings that say; of equally many, Kubernetes.
-WorkManager work_manager_of(std::span<const Holding> holdings);
+// As the cluster is configured; where nothing is (kUnknown), by the holding's labels.
+WorkManager work_manager_of(const Holding& holding, WorkManager configured);
+// The same of a cluster: of most holdings that say; of equally many, Kubernetes.
+WorkManager work_manager_of(std::span<const Holding> holdings, WorkManager configured);
 
 // To drain nodes and give them back.
 std::string drain_text(WorkManager manager, std::span<const std::string> nodes);
@@ -55,6 +56,10 @@ std::string stop_work_text(WorkManager manager, std::string_view work,
 // that it aims at.
 std::string autoscaler_text(std::string_view work, std::uint64_t replicas_min,
                             std::uint64_t replicas_max, std::uint64_t percent);
+
+// To let so many workloads share each GPU of nodes. `more`: how many nodes more than are named.
+std::string sharing_text(WorkManager manager, std::uint64_t sharers, std::uint64_t gpus_each,
+                         std::span<const std::string> nodes, std::uint64_t more);
 
 // What to buy, as CSV.
 std::string purchase_list(std::string_view instance_type, std::string_view region,

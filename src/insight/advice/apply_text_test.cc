@@ -41,11 +41,13 @@ TEST(ApplyText, NoNameAddsALine) {
   other.provider = "";
   for (const std::string& text :
        {drain_text(WorkManager::kKubernetes, nodes), drain_text(WorkManager::kSlurm, nodes),
-        scale_down_text(WorkManager::kSlurm, name, name),
+        drain_text(WorkManager::kUnknown, nodes), scale_down_text(WorkManager::kSlurm, name, name),
         scale_down_text(WorkManager::kKubernetes, name, name),
         other_gpu_text(WorkManager::kKubernetes, name, name, name, 1), spot_text(spot),
         spot_text(gcp), spot_text(other), autoscaler_text(name, 1, 2, 60),
-        autoscaler_text(name + "/" + name, 1, 2, 60), purchase_list(name, name, 1, 3)}) {
+        autoscaler_text(name + "/" + name, 1, 2, 60),
+        sharing_text(WorkManager::kSlurm, 4, 8, nodes, 1),
+        sharing_text(WorkManager::kKubernetes, 4, 8, nodes, 1), purchase_list(name, name, 1, 3)}) {
     EXPECT_EQ(text.find("\n  evil"), std::string::npos) << text;
   }
 }
@@ -75,16 +77,22 @@ TEST(ApplyText, AnAutoscalerTargetsTheWorkByItsName) {
 TEST(ApplyText, IsForWhatRunsTheWork) {
   Holding pod(ClusterId("lab"), WorkloadId("ml/api-1"),
               Interval(Instant{}, Instant{} + std::chrono::hours(1)), InPool{{}, 1});
-  EXPECT_EQ(work_manager_of(pod), WorkManager::kUnknown);
+  EXPECT_EQ(work_manager_of(pod, WorkManager::kUnknown), WorkManager::kUnknown);
   pod.labels.set("namespace", "ml").value();
-  EXPECT_EQ(work_manager_of(pod), WorkManager::kKubernetes);
+  EXPECT_EQ(work_manager_of(pod, WorkManager::kUnknown), WorkManager::kKubernetes);
   Holding job = pod;
   job.labels = {};
   job.labels.set("partition", "gpu").value();
-  EXPECT_EQ(work_manager_of(job), WorkManager::kSlurm);
+  EXPECT_EQ(work_manager_of(job, WorkManager::kUnknown), WorkManager::kSlurm);
+  // The configuration knows better than labels, and another scheduler's queue is no partition.
+  EXPECT_EQ(work_manager_of(job, WorkManager::kKubernetes), WorkManager::kKubernetes);
+  Holding pbs = job;
+  pbs.labels.set("queue", "gpu").value();
+  EXPECT_EQ(work_manager_of(pbs, WorkManager::kUnknown), WorkManager::kUnknown);
   const std::vector<Holding> holdings = {pod, job, job};
-  EXPECT_EQ(work_manager_of(holdings), WorkManager::kSlurm);
-  EXPECT_EQ(work_manager_of(std::span<const Holding>()), WorkManager::kUnknown);
+  EXPECT_EQ(work_manager_of(holdings, WorkManager::kUnknown), WorkManager::kSlurm);
+  EXPECT_EQ(work_manager_of(std::span<const Holding>(), WorkManager::kUnknown),
+            WorkManager::kUnknown);
 }
 
 }  // namespace

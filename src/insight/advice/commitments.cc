@@ -16,6 +16,10 @@ namespace pennyweight::advising {
 namespace {
 
 constexpr std::size_t kLongDemandHours = 672;  // 28 days
+constexpr std::size_t kLatestHours = 168;      // 7 days
+constexpr std::uint64_t kDayMs = 86'400'000;
+constexpr std::uint64_t kUnusedDaysShort = 7;
+constexpr std::uint64_t kUnusedDaysLong = 21;
 constexpr std::uint64_t kDemandPercents[] = {80, 100, 120};
 
 struct SkuKey {
@@ -130,6 +134,12 @@ class CommitmentSearch {
         Decimal::from_ticks(demand.paid.ticks() / static_cast<Int128>(demand.node_hours));
     const CommitmentPrices prices{paid, ratio_of(paid, committed->per_hour, list->per_hour)};
     std::uint64_t units = best_commitment(demand.nodes, prices);
+    // What is no longer needed would be paid for a year all the same.
+    const std::span<const std::uint64_t> all_hours(demand.nodes);
+    const std::uint64_t lately =
+        best_commitment(all_hours.last(std::min(kLatestHours, all_hours.size())), prices);
+    const bool is_capped = lately < units;
+    units = std::min(units, lately);
     const bool is_long_term = option == PurchaseOption::kCommitted3Years;
     const std::uint64_t trough = *std::min_element(demand.nodes.begin(), demand.nodes.end());
     if (is_long_term) units = std::min(units, trough);
@@ -168,6 +178,7 @@ class CommitmentSearch {
                     to_text(list->per_hour), to_text(committed->per_hour), committed->source,
                     to_text(prices.committed)),
         "low and high: the same commitment with 20 % less and 20 % more demand"};
+    if (is_capped) advice.evidence.push_back("not more than the last 7 days of records need");
     if (is_long_term) {
       advice.evidence.push_back("for 3 years not more than the hour with the fewest nodes needed");
     }
@@ -247,6 +258,7 @@ std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,
     sum.first->second.cost += money;
     ++sum.first->second.lines;
   }
+  const std::uint64_t days = (period.length_ms() + kDayMs - 1) / kDayMs;
   std::vector<Proposal> proposals;
   for (const auto& [key, sum] : unused) {
     if (sum.cost.ticks() <= 0) continue;
@@ -263,12 +275,18 @@ std::vector<Proposal> find_unused_commitments(const ClusterId& cluster,
         .monthly = {none, none, monthly},
         .observed = none,
         .moved = none,
-        .confidence = Confidence::kHigh,
-        .confidence_reason = "the bill says that it was not used"};
-    advice.evidence = {fmt::format("{} {} of the period's bill are for it and unused", sum.lines,
-                                   sum.lines == 1 ? "line" : "lines"),
-                       "paid already: nothing is saved before it ends, unless it is used or sold, "
-                       "which is the high end"};
+        .confidence = days >= kUnusedDaysLong    ? Confidence::kHigh
+                      : days >= kUnusedDaysShort ? Confidence::kMedium
+                                                 : Confidence::kLow,
+        .confidence_reason =
+            fmt::format("the bill says that it was not used; it covers {} {} of the month", days,
+                        days == 1 ? "day" : "days")};
+    advice.evidence = {
+        sum.lines == 1
+            ? std::string("1 line of the period's bill is for it and unused")
+            : fmt::format("{} lines of the period's bill are for it and unused", sum.lines),
+        "paid already: nothing is saved before it ends, unless it is used or sold, "
+        "which is the high end"};
     advice.risk = "None.";
     advice.apply =
         "# Move on-demand work to what it covers, or list it on the provider's market.\n";

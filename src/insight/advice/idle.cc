@@ -33,7 +33,8 @@ class IdleSearch {
  public:
   IdleSearch(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
              const NodeBill& bill, const ActivityProfiles& profiles,
-             std::span<const Outage> outages, const Policy& policy, const Interval& period)
+             std::span<const Outage> outages, const Policy& policy, const Interval& period,
+             WorkManager configured)
       : month_(month),
         period_(period),
         fleet_(fleet),
@@ -41,7 +42,8 @@ class IdleSearch {
         bill_(bill),
         profiles_(profiles),
         outages_(outages),
-        policy_(policy) {}
+        policy_(policy),
+        configured_(configured) {}
 
   IdleAdvice run() {
     for (const IdleStretch& stretch : profiles_.idle()) {
@@ -251,7 +253,7 @@ class IdleSearch {
       of.owner = owner;
       of.subject = subject;
       of.work = work;
-      if (of.workloads.empty()) of.manager = work_manager_of(one);
+      if (of.workloads.empty()) of.manager = work_manager_of(one, configured_);
       of.workloads.insert(one.workload);
       if (rests(holding, kIdleAfterMs)) of.running.insert(one.workload);
       of.held_ms += profiles_.held_ms(holding);
@@ -356,6 +358,7 @@ class IdleSearch {
   const ActivityProfiles& profiles_;
   std::span<const Outage> outages_;
   const Policy& policy_;
+  WorkManager configured_;
   std::map<std::uint32_t, std::vector<const IdleStretch*>> stretches_;  // by holding
   std::set<std::string> serving_;  // works of which something may serve
   std::set<std::uint32_t> nodes_;
@@ -371,8 +374,8 @@ class IdleSearch {
 IdleAdvice propose_idle(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
                         const NodeBill& bill, const ActivityProfiles& profiles,
                         std::span<const Outage> outages, const Policy& policy,
-                        const Interval& period) {
-  return IdleSearch(month, fleet, hours, bill, profiles, outages, policy, period).run();
+                        const Interval& period, WorkManager configured) {
+  return IdleSearch(month, fleet, hours, bill, profiles, outages, policy, period, configured).run();
 }
 
 }  // namespace pennyweight::advising

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "insight/advice/activity_profile.h"
+#include "insight/advice/apply_text.h"
 #include "insight/advice/node_bill.h"
 #include "insight/advice/proposal.h"
 #include "ledger/outage.h"
@@ -29,6 +30,6 @@ struct IdleAdvice {
 IdleAdvice propose_idle(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
                         const NodeBill& bill, const ActivityProfiles& profiles,
                         std::span<const Outage> outages, const Policy& policy,
-                        const Interval& period);
+                        const Interval& period, WorkManager configured);
 
 }  // namespace pennyweight::advising

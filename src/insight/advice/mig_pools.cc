@@ -7,72 +7,37 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <variant>
 
-#include "allocation/policy/label_match.h"
-#include "allocation/rules.h"
 #include "core/gpu/mig_profile.h"
 #include "insight/advice/apply_text.h"
-#include "insight/advice/autoscaling.h"
 #include "insight/advice/mig_plan.h"
-#include "insight/advice/right_size.h"
-#include "insight/advice/spot.h"
+#include "insight/advice/sharing.h"
+#include "insight/advice/small_work.h"
 
 namespace pennyweight::advising {
 namespace {
 
-constexpr std::int64_t kPoolHourMs = 3'600'000;
 constexpr std::size_t kSlicedDaysMin = 7;
 constexpr std::size_t kSlicedRunsMin = 3;
-
-struct MigPool {
-  std::string pool;
-  std::string instance_type;
-  std::string region;
-  std::string model;
-  auto operator<=>(const MigPool&) const = default;
-};
-
-std::string name_of(const MigPool& pool) {
-  return fmt::format("pool {}, {}, {}", pool.pool.empty() ? "(unnamed)" : pool.pool,
-                     pool.instance_type.empty() ? "any type" : pool.instance_type, pool.model);
-}
-
-// What a holding would take of a GPU: a profile, and on which node.
-struct SlicedHolding {
-  std::uint32_t holding;
-  std::uint32_t node;
-  std::string profile;
-  std::uint64_t count;
-};
 
 class MigPoolSearch {
  public:
   MigPoolSearch(const ClusterMonth& month, const ActivityProfiles& profiles, const FleetView& fleet,
-                const FleetHours& hours, const NodeBill& bill,
-                const std::map<std::uint32_t, HourFlags>& released, const Policy& policy)
+                const FleetHours& hours, const NodeBill& bill, WorkManager configured)
       : month_(month),
         profiles_(profiles),
         fleet_(fleet),
         hours_(hours),
         bill_(bill),
-        released_(released),
-        policy_(policy),
-        manager_(work_manager_of(month.holdings)) {}
+        manager_(work_manager_of(month.holdings, configured)) {}
 
-  std::vector<Proposal> run() {
-    find_slices();
-    std::map<MigPool, std::vector<std::uint32_t>> pools;
-    for (std::uint32_t node = 0; node < fleet_.nodes().size(); ++node) {
-      if (!slices_.contains(node) || excluded_.contains(node)) continue;
-      if (hours_.has_pooled(node) || bill_.is_committed(node) || bill_.avoidable(node).empty()) {
-        continue;
-      }
-      const Node& fact = fleet_.any_fact(node);
-      pools[{fact.pool.text(), fact.instance_type, fact.region, fleet_.nodes()[node].model->name}]
-          .push_back(node);
-    }
-    for (const auto& [pool, nodes] : pools) {
-      if (nodes.size() > 1) consider(pool, nodes);
+  std::vector<Proposal> run(const std::map<std::uint32_t, HourFlags>& released,
+                            const Policy& policy) {
+    const auto taken_of = [&](const PlacedHolding& placed) { return profile_of(placed); };
+    for (const SmallWorkPool& pool :
+         find_small_work_pools(month_, fleet_, hours_, bill_, released, policy, taken_of)) {
+      consider(pool);
     }
     return std::move(proposals_);
   }
@@ -127,133 +92,47 @@ class MigPoolSearch {
            UInt128{profile.compute_slices} * 1'000'000 >= UInt128{p95_ppm} * card_slices;
   }
 
-  // What each holding would take, by node, and the nodes that have other holders.
-  void find_slices() {
-    for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) {
-      const Holding& holding = month_.holdings[i];
-      if (matches_any(policy_.overhead,
-                      [&](std::string_view key) { return policy_label(holding, key); })) {
-        continue;
-      }
-      std::map<std::uint32_t, std::uint64_t> devices;
-      if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
-        for (const OnNodes::NodeDevices& part : on_nodes->parts) {
-          if (const auto node = fleet_.node_of(part.node)) devices[*node] += part.devices;
-        }
-      } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
-        for (const GpuId& gpu : on_gpus->gpus) {
-          if (const auto node = fleet_.node_of_gpu(gpu)) ++devices[*node];
-        }
-      }
-      for (const auto& [node, count] : devices) {
-        const GpuModel* model = fleet_.nodes()[node].model;
-        std::optional<std::string> profile;
-        if (model != nullptr && !model->mig_geometries.empty() && count > 0) {
-          if (const auto* slice = std::get_if<MigSlice>(&holding.device)) {
-            const auto use = find_mig_profile(*model, slice->profile);
-            if (use && use->is_whole() && use->profile->name.find('+') == std::string::npos) {
-              profile = use->profile->name;
-            }
-          } else if (std::holds_alternative<WholeGpu>(holding.device) && count == 1 &&
-                     devices.size() == 1) {
-            profile = profile_for(work_of(holding), *model);
-          }
-        }
-        if (profile) {
-          slices_[node].push_back({i, node, *profile, count});
-        } else {
-          excluded_.insert(node);
-        }
-      }
+  // The profile that a holding has or would have.
+  std::optional<std::string> profile_of(const PlacedHolding& placed) {
+    if (placed.model.mig_geometries.empty()) return std::nullopt;
+    if (const auto* slice = std::get_if<MigSlice>(&placed.holding.device)) {
+      const auto use = find_mig_profile(placed.model, slice->profile);
+      const bool is_plain =
+          use && use->is_whole() && use->profile->name.find('+') == std::string::npos;
+      return is_plain ? std::optional(use->profile->name) : std::nullopt;
     }
+    if (!std::holds_alternative<WholeGpu>(placed.holding.device) || placed.devices != 1 ||
+        placed.nodes != 1) {
+      return std::nullopt;
+    }
+    return profile_for(work_of(placed.holding), placed.model);
   }
 
-  void consider(const MigPool& pool, std::vector<std::uint32_t> nodes) {
-    const GpuModel& model = *find_gpu_model(pool.model);
-    std::map<std::string, std::vector<std::uint64_t>> wanted;  // by profile, in each hour
-    std::map<std::uint32_t, HourFlags> held;
-    std::set<std::string> works;
-    std::set<WorkloadId> workloads;
-    for (const std::uint32_t node : nodes) {
-      HourFlags& flags = held.try_emplace(node, HourFlags(hours_.hours(), false)).first->second;
-      for (const SlicedHolding& slice : slices_.at(node)) {
-        const Holding& holding = month_.holdings[slice.holding];
-        works.insert(work_of(holding));
-        workloads.insert(holding.workload);
-        std::vector<std::uint64_t>& counts = wanted[slice.profile];
-        counts.resize(hours_.hours(), 0);
-        const Instant begin = hours_.hour(0).begin();
-        if (holding.held.end() <= begin) continue;
-        auto hour = static_cast<std::size_t>(
-            (std::max(holding.held.begin(), begin) - begin).count() / kPoolHourMs);
-        for (; hour < hours_.hours() && hours_.hour(hour).begin() < holding.held.end(); ++hour) {
-          counts[hour] += slice.count;
-          flags[hour] = true;
-        }
-      }
-    }
-    for (auto& [node, flags] : held) {
-      const auto gone = released_.find(node);
-      for (std::size_t hour = 0; gone != released_.end() && hour < flags.size(); ++hour) {
-        flags[hour] = flags[hour] && !gone->second[hour];
-      }
-    }
-    std::map<std::string, std::uint64_t> peak;
-    for (const auto& [profile, counts] : wanted) peak[profile] = std::ranges::max(counts);
-    const auto plan = plan_mig_layouts(model, peak);
+  void consider(const SmallWorkPool& pool) {
+    const auto plan = plan_mig_layouts(*pool.model, pool.peak);
     if (!plan || plan->gpus == 0) return;
-    const std::uint64_t gpus_each = fleet_.nodes()[nodes.front()].capacity.gpus;
-    if (gpus_each == 0 || std::ranges::any_of(nodes, [&](std::uint32_t node) {
-          return fleet_.nodes()[node].capacity.gpus != gpus_each;
-        })) {
-      return;
-    }
-    const std::uint64_t needed = (plan->gpus + gpus_each - 1) / gpus_each;
-    if (needed >= nodes.size()) return;
-    // Those that are held longest stay.
-    const auto hours_held = [&](std::uint32_t node) {
-      return std::ranges::count(held.at(node), true);
-    };
-    std::stable_sort(nodes.begin(), nodes.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return hours_held(a) > hours_held(b);
-    });
-    const auto saved_beyond = [&](std::uint64_t kept) {
-      std::map<std::uint32_t, HourFlags> gone;
-      for (std::size_t hour = 0; hour < hours_.hours(); ++hour) {
-        std::uint64_t in_use = 0;
-        for (const std::uint32_t node : nodes) {
-          if (!held.at(node)[hour] || ++in_use <= kept) continue;
-          gone.try_emplace(node, HourFlags(hours_.hours(), false)).first->second[hour] = true;
-        }
-      }
-      std::map<Currency, Money> sums;
-      for (const auto& [node, flags] : gone) {
-        for (const auto& [currency, money] : bill_.cost_of(node, hours_, flags)) {
-          sums.try_emplace(currency, Money::zero(currency)).first->second += money;
-        }
-      }
-      return sums;
-    };
-    const auto saved = saved_beyond(needed);
-    const auto cautious = saved_beyond(needed + 1);
+    const std::uint64_t needed = (plan->gpus + pool.gpus_each - 1) / pool.gpus_each;
+    if (needed >= pool.nodes.size()) return;
+    const auto saved = pool.saved_beyond(needed, hours_, bill_);
+    const auto cautious = pool.saved_beyond(needed + 1, hours_, bill_);
     for (const auto& [currency, money] : saved) {
       if (money.ticks() <= 0) continue;
       const auto low = cautious.find(currency);
-      propose(pool, nodes, works, workloads, *plan, needed, gpus_each, peak,
-              low == cautious.end() ? Money::zero(currency) : low->second, money);
+      propose(pool, *plan, needed, low == cautious.end() ? Money::zero(currency) : low->second,
+              money);
     }
   }
 
-  void propose(const MigPool& pool, const std::vector<std::uint32_t>& nodes,
-               const std::set<std::string>& works, const std::set<WorkloadId>& workloads,
-               const MigPlan& plan, std::uint64_t needed, std::uint64_t gpus_each,
-               const std::map<std::string, std::uint64_t>& peak, const Money& low,
-               const Money& saved) {
+  void propose(const SmallWorkPool& pool, const MigPlan& plan, std::uint64_t needed,
+               const Money& low, const Money& saved) {
+    const std::vector<std::uint32_t>& nodes = pool.nodes;
+    const std::set<std::string>& works = pool.works;
+    const std::set<WorkloadId>& workloads = pool.workloads;
     const auto monthly = [&](const Money& money) {
       return scaled(money, kHoursPerMonth, hours_.hours());
     };
     const Money none = Money::zero(saved.currency());
-    const std::string subject = name_of(pool);
+    const std::string subject = pool.name();
     Proposal advice{
         .id = proposal_id(AdviceKind::kMigLayout, month_.cluster,
                           fmt::format("{}\n{}\n{}", subject, pool.region, saved.currency().text())),
@@ -267,7 +146,8 @@ class MigPoolSearch {
         .observed = saved,
         .moved = none};
     std::vector<std::string> mix;
-    for (const auto& [profile, count] : peak) mix.push_back(fmt::format("{} x {}", count, profile));
+    for (const auto& [profile, count] : pool.peak)
+      mix.push_back(fmt::format("{} x {}", count, profile));
     advice.evidence.push_back(
         fmt::format("at the peak the pool's work needs {}: the smallest instances with 20 % of "
                     "memory to spare and compute for the 95th percentile",
@@ -289,7 +169,7 @@ class MigPoolSearch {
         "Changing a layout takes the GPU's work down; an instance has no NVLink and no peer "
         "access, "
         "and its work must fit when it grows.";
-    const MigFile file = mig_parted_file(plan, gpus_each);
+    const MigFile file = mig_parted_file(plan, pool.gpus_each);
     advice.apply = file.text;
     std::size_t at = 0;
     for (const auto& [name, count] : file.nodes) {
@@ -310,17 +190,8 @@ class MigPoolSearch {
       advice.workload = workloads.size() == 1 ? *workloads.begin() : WorkloadId("(several)");
     }
     if (!pool.instance_type.empty()) advice.looked_for = "type " + pool.instance_type;
-    advice.alternatives_of =
-        fmt::format("mig-layout\n{}\n{}", month_.cluster.text(), subject + pool.region);
-    for (const std::string& work : works) {
-      advice.conflicts_with.push_back(right_size_set(month_.cluster, work, pool.model));
-      advice.conflicts_with.push_back(autoscaling_set(month_.cluster, work));
-      advice.conflicts_with.push_back(
-          spot_set(month_.cluster, work, pool.instance_type, pool.region));
-    }
-    advice.conflicts_with.push_back(
-        fmt::format("commitment\n{}\n{}, {}\n{}", month_.cluster.text(), pool.instance_type,
-                    pool.region.empty() ? "any region" : pool.region, saved.currency().text()));
+    advice.alternatives_of = pool_layout_set(month_.cluster, subject, pool.region);
+    advice.conflicts_with = conflicts_of(month_.cluster, pool, saved.currency());
     proposals_.push_back(std::move(advice));
   }
 
@@ -329,11 +200,7 @@ class MigPoolSearch {
   const FleetView& fleet_;
   const FleetHours& hours_;
   const NodeBill& bill_;
-  const std::map<std::uint32_t, HourFlags>& released_;
-  const Policy& policy_;
   std::map<std::pair<std::string, std::string>, std::optional<std::string>> profiles_for_;
-  std::map<std::uint32_t, std::vector<SlicedHolding>> slices_;  // by node
-  std::set<std::uint32_t> excluded_;
   WorkManager manager_;
   std::vector<Proposal> proposals_;
 };
@@ -344,9 +211,9 @@ std::vector<Proposal> propose_mig_layouts(const ClusterMonth& month,
                                           const ActivityProfiles& profiles, const FleetView& fleet,
                                           const FleetHours& hours, const NodeBill& bill,
                                           const std::map<std::uint32_t, HourFlags>& released,
-                                          const Policy& policy) {
+                                          const Policy& policy, WorkManager configured) {
   if (hours.hours() == 0) return {};
-  return MigPoolSearch(month, profiles, fleet, hours, bill, released, policy).run();
+  return MigPoolSearch(month, profiles, fleet, hours, bill, configured).run(released, policy);
 }
 
 }  // namespace pennyweight::advising

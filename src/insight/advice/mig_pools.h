@@ -22,6 +22,6 @@ std::vector<Proposal> propose_mig_layouts(const ClusterMonth& month,
                                           const ActivityProfiles& profiles, const FleetView& fleet,
                                           const FleetHours& hours, const NodeBill& bill,
                                           const std::map<std::uint32_t, HourFlags>& released,
-                                          const Policy& policy);
+                                          const Policy& policy, WorkManager configured);
 
 }  // namespace pennyweight::advising

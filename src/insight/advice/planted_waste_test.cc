@@ -62,8 +62,10 @@ class PlantedFleet {
     plant_cards();
     plant_commitments();
     plant_instances();
+    plant_sharing();
     plant_spot();
     plant_services();
+    plant_variants();
     plant_traps();
     work_.catalog = Catalog::built_in().overridden_by(prices_, "planted.csv").value();
   }
@@ -454,13 +456,31 @@ class PlantedFleet {
       const int nodes = pick(2, 5);
       for (int i = 0; i < nodes; ++i) {
         const std::string name = node(in, i, 4, price_now);
-        const int end = is_stepped ? kMonthHours * (i + 1) / nodes : kMonthHours;
-        hold(name, fmt::format("{}/{}", in.name, i), in.name, 0, end * 60, 4);
-        if (end + 1 < kMonthHours) release(in, name, price_now, from_hour(end + 1));
-        for (int hour = 0; hour < std::min(end + 1, kMonthHours); ++hour) {
-          ++demand[static_cast<std::size_t>(hour)];
+        // Each node is held for another part of every day.
+        const int each_day = is_stepped ? 24 * (i + 1) / nodes : 24;
+        std::vector<std::pair<int, int>> held_min;
+        for (int day = 0; day < kDays; ++day) {
+          held_min.push_back({day * 1440, day * 1440 + each_day * 60});
+          hold(name, fmt::format("{}/{}-{}", in.name, i, day), in.name, held_min.back().first,
+               held_min.back().second, 4);
+        }
+        const std::vector<bool> gone = free_hours(held_min);
+        if (each_day < 24) release(in, name, price_now, gone);
+        for (std::size_t hour = 0; hour < kHours; ++hour) {
+          if (gone[hour]) continue;
+          ++demand[hour];
           paid += price_now;
         }
+      }
+      if (is_stepped) {
+        // What was needed a week ago and is no longer is committed to by nobody.
+        Lot& ended = lot("needed until the last week");
+        price(ended, "own", "on_demand", price_now, "A100-SXM4-80GB", 4);
+        price(ended, "own", "committed_1y", year, "A100-SXM4-80GB", 4);
+        const std::string name = node(ended, 0, 4, price_now);
+        const int end = kMonthHours - 170;
+        hold(name, ended.name + "/train", ended.name, 0, end * 60, 4);
+        release(ended, name, price_now, from_hour(end + 1));
       }
       const int trough = *std::min_element(demand.begin(), demand.end());
       const Int128 best = std::min(committed_cost(demand, price_now, year, nodes),
@@ -503,6 +523,46 @@ class PlantedFleet {
             30'000);
         // Seven of 1g.10gb are on one GPU.
         if (!is_full && i >= (nodes + 6) / 7) release(in, name, own, from_hour(0));
+      }
+    }
+  }
+
+  // The same on GPUs without MIG, which can be shared.
+  void plant_sharing() {
+    struct Trial {
+      const char* kind;
+      int busy_percent;
+      int memory_gib;
+      bool is_blind;  // only GPU_UTIL is measured
+      std::uint64_t sharers;
+    };
+    // The 95th percentile is at most 3 points over the mean; an eighth is the most that share.
+    for (const Trial& trial : {Trial{"small work on GPUs without MIG", pick(4, 6), 3, false, 8},
+                               Trial{"work that fills a quarter", pick(10, 16), 10, false, 4},
+                               Trial{"work that fills a third of memory", 5, 13, false, 3},
+                               Trial{"work that fills half of memory", 5, 22, false, 1},
+                               Trial{"work that computes too much to share", 50, 3, false, 1},
+                               Trial{"small work, but only GPU_UTIL says so", 5, 3, true, 1}}) {
+      Lot& in = lot(trial.kind);
+      const int own = pick(300, 600);
+      const int nodes = pick(3, 9);
+      for (int i = 0; i < nodes; ++i) {
+        const std::string name = node(in, i, 1, own, PricingCategory::kStandard, "L40S");
+        hold_all_month(in, name, fmt::format("service{}", i), 1);
+        run(fmt::format("GPU-{}0", name), 0, kMonthHours,
+            {static_cast<std::uint64_t>(trial.busy_percent) * 10'000, 20'000,
+             static_cast<std::uint64_t>(trial.memory_gib)},
+            30'000);
+        if (trial.is_blind) {
+          for (Usage& usage : work_.usages) {
+            if (usage.gpu != GpuId(fmt::format("GPU-{}0", name))) continue;
+            usage.gpu_util_ppm = usage.sm_active_ppm;
+            usage.sm_active_ppm.reset();
+          }
+        }
+        const int kept =
+            (nodes + static_cast<int>(trial.sharers) - 1) / static_cast<int>(trial.sharers);
+        if (i >= kept) release(in, name, own, from_hour(0));
       }
     }
   }
@@ -611,6 +671,138 @@ class PlantedFleet {
       run(gpu, 0, idle_from, {.sm_ppm = 700'000, .dram_ppm = 400'000, .memory_gib = 60}, 100'000);
       run(gpu, idle_from, kMonthHours, {.sm_ppm = 3'000, .dram_ppm = 0, .memory_gib = 20}, 3'000);
       release(zombie, name, own, from_hour(idle_from + 1));
+    }
+  }
+
+  // Further forms of the same wastes.
+  void plant_variants() {
+    constexpr Load kLight{.sm_ppm = 300'000, .dram_ppm = 150'000, .memory_gib = 20};
+    Lot& eight = lot("a smaller card, eight at a time");
+    const int own = pick(2400, 4800);
+    const int other = own * pick(30, 80) / 100;
+    const std::string large = node(eight, 0, 8, own);
+    hold_all_month(eight, large, "train", 8);
+    for (int gpu = 0; gpu < 8; ++gpu) {
+      run(fmt::format("GPU-{}{}", large, gpu), 0, kMonthHours, kLight, 40'000);
+    }
+    price(eight, "own", "on_demand", own, "A100-SXM4-80GB", 8);
+    price(eight, "small", "on_demand", other, "L40S", 8);
+    eight.truth = cents(Int128{own - other} * kMonthHours);
+    eight.remaining_ppb = std::int64_t{other} * 1'000'000'000 / own;
+
+    // With a tenth to spare, seven GPUs need two nodes by day, and none at night.
+    Lot& pooled = lot("a pool that is free at night");
+    const int each = pick(100, 1000);
+    std::vector<std::pair<int, int>> days;
+    for (int day = 0; day < kDays; ++day) {
+      const int from = day * 24 + pick(6, 9);
+      const int to = day * 24 + pick(17, 20);
+      days.push_back({from * 60, to * 60});
+      for (int i = 0; i < 7; ++i) {
+        Holding& holding = work_.add_holding(fmt::format("{}/d{}-{}", pooled.name, day, i), from,
+                                             to, InPool{{PoolId(pooled.name)}, 1});
+        EXPECT_TRUE(holding.labels.set("user", pooled.name).has_value());
+      }
+    }
+    for (int i = 0; i < 4; ++i) {
+      const std::string name = node(pooled, i, 4, each);
+      release(pooled, name, each, i < 2 ? free_hours({}) : free_hours(days));
+    }
+
+    Lot& blind = lot("a forgotten notebook that only GPU_UTIL sees");
+    const int blind_price = pick(100, 3000);
+    const std::string unseen = node(blind, 0, 1, blind_price);
+    hold_all_month(blind, unseen, "notebook", 1);
+    const int idle_from = pick(24, 300);
+    for (int hour = 0; hour < kMonthHours; ++hour) {
+      Usage& usage = work_.sample(fmt::format("GPU-{}0", unseen), hour);
+      usage.gpu_util_ppm = hour < idle_from ? 600'000 : 0;
+      usage.memory_used_bytes = 20ull << 30;
+    }
+    release(blind, unseen, blind_price, from_hour(idle_from + 1));
+
+    Lot& sessions = lot("session after session left open");
+    const int session_price = pick(100, 3000);
+    const std::string open = node(sessions, 0, 1, session_price);
+    std::vector<bool> gone(kHours);
+    for (int begin = 0; begin + 60 <= kMonthHours; begin += 60) {
+      hold(open, fmt::format("{}/notebook", sessions.name), sessions.name, begin * 60,
+           (begin + 60) * 60, 1);
+      const int busy = pick(2, 10);
+      for (int hour = begin; hour < begin + 60; ++hour) {
+        work_.sample(fmt::format("GPU-{}0", open), hour).sm_active_ppm =
+            hour < begin + busy ? 700'000 : 0;
+        gone[static_cast<std::size_t>(hour)] = hour > begin + busy;
+      }
+    }
+    // After the last session nobody holds it.
+    for (int hour = kMonthHours / 60 * 60 + 1; hour < kMonthHours; ++hour) {
+      gone[static_cast<std::size_t>(hour)] = true;
+    }
+    release(sessions, open, session_price, gone);
+
+    Lot& gang = lot("work on two nodes that can be interrupted");
+    const int gang_price = pick(300, 1500);
+    const int spot = gang_price * pick(30, 55) / 100;
+    price(gang, "own", "on_demand", gang_price, "A100-SXM4-80GB", 4);
+    price(gang, "own", "spot", spot, "A100-SXM4-80GB", 4);
+    const std::string one = node(gang, 0, 4, gang_price);
+    const std::string two = node(gang, 1, 4, gang_price);
+    Holding& train = work_.add_holding(fmt::format("{}/train", gang.name), 0, kMonthHours,
+                                       OnNodes{{{NodeId(one), 4}, {NodeId(two), 4}}});
+    train.labels.set("user", gang.name).value();
+    train.labels.set("job_name", "train").value();
+    train.labels.set("checkpointable", "true").value();
+    const MeasuredSpot verdict = judge_measured_spot({.mean_time_between_ms = 120 * 60'000,
+                                                      .nodes = 2,
+                                                      .save_ms = 2 * 60'000,
+                                                      .restart_ms = 5 * 60'000,
+                                                      .length_ms = 1,
+                                                      .slack_ms = 1,
+                                                      .on_demand_micros = 2,
+                                                      .spot_micros = 1});
+    gang.remaining_ppb = static_cast<std::int64_t>(verdict.paid_ppm) * 1000 * spot / gang_price;
+    gang.truth =
+        scaled(cents(Int128{gang_price} * 2 * kMonthHours),
+               static_cast<std::uint64_t>(1'000'000'000 - gang.remaining_ppb), 1'000'000'000);
+
+    Lot& pairs = lot("replicas of two GPUs that sleep at night");
+    const int pair_price = pick(300, 1500);
+    const int replicas = pick(3, 6);
+    std::vector<bool> asleep(kHours);
+    for (std::size_t hour = 1; hour < kHours; ++hour) {
+      const auto is_free = [](std::size_t of) { return of % 24 < 7 || of % 24 > 20; };
+      asleep[hour] = is_free(hour) && is_free(hour - 1);
+    }
+    for (int i = 0; i < replicas; ++i) {
+      const std::string name = node(pairs, i, 2, pair_price);
+      hold_pod(pairs, name, "serve", i);
+      work_.holdings.back().placement = OnNodes{{{NodeId(name), 2}}};
+      for (int hour = 0; hour < kMonthHours; ++hour) {
+        const bool is_day = hour % 24 >= 8 && hour % 24 < 20;
+        for (int gpu = 0; gpu < 2; ++gpu) {
+          Usage& usage = work_.sample(fmt::format("GPU-{}{}", name, gpu), hour);
+          usage.sm_active_ppm = near(is_day ? 550'000 : 40'000, 20'000);
+          usage.dram_active_ppm = 100'000;
+          usage.memory_used_bytes = 50ull << 30;
+        }
+      }
+      if (i > 0) release(pairs, name, pair_price, asleep);
+    }
+
+    // An A100 holds three of 2g.20gb.
+    Lot& instances = lot("instances on more GPUs than they need");
+    const int cut_price = pick(300, 600);
+    const int cards = pick(3, 6);
+    for (int i = 0; i < cards; ++i) {
+      const std::string name = node(instances, i, 1, cut_price);
+      const std::string id = fmt::format("MIG-{}", name);
+      work_.gpus.back().mig_instances.push_back({GpuId(id), "2g.20gb"});
+      Holding& holding = work_.add_holding(fmt::format("{}/{}", instances.name, i), 0, kMonthHours,
+                                           OnGpus{{GpuId(id)}});
+      holding.device = MigSlice{"2g.20gb"};
+      EXPECT_TRUE(holding.labels.set("user", instances.name).has_value());
+      if (i >= (cards + 2) / 3) release(instances, name, cut_price, from_hour(0));
     }
   }
 

@@ -18,6 +18,7 @@ constexpr EnumNames kAdviceKinds = enum_names<AdviceKind>({
     {AdviceKind::kAutoscaling, "autoscaling"},
     {AdviceKind::kRightSize, "right-size"},
     {AdviceKind::kMigLayout, "mig-layout"},
+    {AdviceKind::kShare, "share"},
     {AdviceKind::kSpot, "spot"},
     {AdviceKind::kTimeLimit, "time-limit"},
 });
@@ -55,6 +56,7 @@ Effort effort_of(AdviceKind kind) {
     case AdviceKind::kRightSize:
     case AdviceKind::kAutoscaling:
     case AdviceKind::kMigLayout:
+    case AdviceKind::kShare:
     case AdviceKind::kSpot:
       return Effort::kMedium;
   }

@@ -24,6 +24,7 @@ enum class AdviceKind {
   kAutoscaling,       // replicas that follow the demand
   kRightSize,         // a smaller or larger GPU model
   kMigLayout,         // GPUs cut into instances, so that fewer nodes hold the same work
+  kShare,             // GPUs that several workloads share, so that fewer nodes hold the same work
   kSpot,              // work that can be interrupted, on capacity that is
   kTimeLimit,         // time limits far beyond what jobs need
 };

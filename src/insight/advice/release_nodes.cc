@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "allocation/components.h"
@@ -47,6 +48,16 @@ std::string subject_of(const NodeGroup& group) {
   return subject;
 }
 
+// Whether there is such an hour.
+bool keep_less(HourFlags& kept, const HourFlags& given_back) {
+  bool is_less = false;
+  for (std::size_t hour = 0; hour < given_back.size(); ++hour) {
+    if (given_back[hour]) kept[hour] = false;
+    is_less = is_less || given_back[hour];
+  }
+  return is_less;
+}
+
 struct GroupSum {
   std::map<Currency, MonthlySaving> savings;
   std::vector<std::string> names;
@@ -85,6 +96,9 @@ class ReleaseSearch {
 
   NodeReleases run() {
     NodeReleases releases;
+    for (std::uint32_t node = 0; node < fleet_.nodes().size(); ++node) {
+      if (is_there_now(node)) groups_there_.insert(group_of(node));
+    }
     releases.kept.resize(fleet_.nodes().size(), HourFlags(hours_.hours(), true));
     add(kExpectedReserve, &MonthlySaving::expected, &releases.kept);
     add(kCautiousReserve, &MonthlySaving::low, nullptr);
@@ -95,33 +109,49 @@ class ReleaseSearch {
         releases.proposals.push_back(proposal(key.first, key.second, group, saving));
       }
     }
+    if (gone_ > 0) {
+      releases.gaps.push_back(fmt::format(
+          "{} that no hour, or hardly any, needed {} gone by the end of the period, and nothing is "
+          "advised about {}",
+          gone_ == 1 ? "a node" : fmt::format("{} nodes", gone_), gone_ == 1 ? "is" : "are",
+          gone_ == 1 ? "it" : "them"));
+    }
     return releases;
   }
 
  private:
+  bool is_there_now(std::uint32_t node) const {
+    return hours_.hours() > 0 && hours_.is_there(node, hours_.hours() - 1);
+  }
+  NodeGroup group_of(std::uint32_t node) const {
+    const NodeShape shape = find_node_shape(fleet_.any_fact(node), catalog_);
+    return {fleet_.any_fact(node).pool.text(), shape.instance_type, shape.region};
+  }
+
   // With the expected reserve, which comes first, a node gets its kind: another reserve may free it
   // in more or fewer hours, and that is then the range of the same proposal.
   void add(const Reserve& reserve, Money MonthlySaving::* which, std::vector<HourFlags>* kept) {
     const std::vector<HourFlags> free = hours_.free_hours(bill_.by_cost(), reserve);
     for (const std::uint32_t node : bill_.by_cost()) {
       const HourFlags given_back = release_of(node, hours_, free[node]);
+      const bool is_whole = given_back == free[node];
+      if (!is_there_now(node) && (is_whole || !groups_there_.contains(group_of(node)))) {
+        // It is gone, and nobody can give it back again.
+        if (kept != nullptr && keep_less((*kept)[node], given_back)) ++gone_;
+        continue;
+      }
       const auto count = std::count(given_back.begin(), given_back.end(), true);
       if (count == 0) continue;
-      const bool is_whole = given_back == free[node];
       const AdviceKind kind =
           kinds_.try_emplace(node, is_whole ? AdviceKind::kUnneededNodes : AdviceKind::kScaleDown)
               .first->second;
-      const NodeShape shape = find_node_shape(fleet_.any_fact(node), catalog_);
-      GroupSum& sum =
-          groups_[{{fleet_.any_fact(node).pool.text(), shape.instance_type, shape.region}, kind}];
+      GroupSum& sum = groups_[{group_of(node), kind}];
       add_saving(sum, bill_.cost_of(node, hours_, given_back), which);
       if (kept == nullptr) continue;
       sum.names.push_back(fleet_.any_fact(node).name.text());
       sum.node_hours += static_cast<std::uint64_t>(count);
       sum.is_estimate = sum.is_estimate || hours_.has_pooled(node);
-      for (std::size_t hour = 0; hour < given_back.size(); ++hour) {
-        if (given_back[hour]) (*kept)[node][hour] = false;
-      }
+      keep_less((*kept)[node], given_back);
     }
   }
 
@@ -195,6 +225,8 @@ class ReleaseSearch {
   const Catalog& catalog_;
   WorkManager manager_;
   std::map<std::uint32_t, AdviceKind> kinds_;  // by node
+  std::set<NodeGroup> groups_there_;           // of which nodes are there at the period's end
+  std::size_t gone_ = 0;                       // nodes that could have been given back, and were
   std::map<std::pair<NodeGroup, AdviceKind>, GroupSum> groups_;
 };
 

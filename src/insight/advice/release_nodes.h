@@ -1,6 +1,7 @@
 // Proposes to give back nodes that nobody held, for good or for the hours in which nobody did.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "allocation/pricing/catalog.h"
@@ -17,6 +18,7 @@ struct NodeReleases {
   std::vector<Proposal> proposals;
   // The hours in which each node is kept if all of them are followed, by node.
   std::vector<HourFlags> kept;
+  std::vector<std::string> gaps = {};
 };
 
 // REQUIRES: at least kRecordedHoursMin hours are recorded.

@@ -64,7 +64,8 @@ class SpotSearch {
   SpotSearch(const ClusterMonth& month, const ActivityProfiles& profiles,
              const std::map<std::string, WorkOnNodes>& works, const FleetView& fleet,
              const FleetHours& hours, const NodeBill& bill,
-             const std::map<std::uint32_t, HourFlags>& released, Instant prices_at)
+             const std::map<std::uint32_t, HourFlags>& released, Instant prices_at,
+             WorkManager configured)
       : month_(month),
         profiles_(profiles),
         works_(works),
@@ -72,7 +73,8 @@ class SpotSearch {
         hours_(hours),
         bill_(bill),
         released_(released),
-        prices_at_(prices_at) {}
+        prices_at_(prices_at),
+        configured_(configured) {}
 
   SpotAdvice run() {
     const std::map<std::string, SpotRuns> runs = find_runs();
@@ -91,7 +93,7 @@ class SpotSearch {
     for (const Holding& holding : month_.holdings) {
       SpotRuns& of = all[work_of(holding)];
       of.is_checkpointable = of.is_checkpointable && says_checkpointable(holding);
-      if (of.runs.empty()) of.manager = work_manager_of(holding);
+      if (of.runs.empty()) of.manager = work_manager_of(holding, configured_);
       of.runs.insert(holding.workload);
       of.longest_ms = std::max(of.longest_ms, holding.held.length_ms());
       if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
@@ -314,6 +316,7 @@ class SpotSearch {
   const NodeBill& bill_;
   const std::map<std::uint32_t, HourFlags>& released_;
   Instant prices_at_;
+  WorkManager configured_;
   SpotRecord record_;
   std::vector<Proposal> proposals_;
   std::set<std::string> gaps_;
@@ -329,9 +332,11 @@ std::string spot_set(const ClusterId& cluster, std::string_view work, std::strin
 SpotAdvice propose_spot(const ClusterMonth& month, const ActivityProfiles& profiles,
                         const std::map<std::string, WorkOnNodes>& works, const FleetView& fleet,
                         const FleetHours& hours, const NodeBill& bill,
-                        const std::map<std::uint32_t, HourFlags>& released, Instant prices_at) {
+                        const std::map<std::uint32_t, HourFlags>& released, Instant prices_at,
+                        WorkManager configured) {
   if (hours.hours() == 0) return {};
-  return SpotSearch(month, profiles, works, fleet, hours, bill, released, prices_at).run();
+  return SpotSearch(month, profiles, works, fleet, hours, bill, released, prices_at, configured)
+      .run();
 }
 
 }  // namespace pennyweight::advising

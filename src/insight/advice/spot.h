@@ -30,7 +30,8 @@ struct SpotAdvice {
 SpotAdvice propose_spot(const ClusterMonth& month, const ActivityProfiles& profiles,
                         const std::map<std::string, WorkOnNodes>& works, const FleetView& fleet,
                         const FleetHours& hours, const NodeBill& bill,
-                        const std::map<std::uint32_t, HourFlags>& released, Instant prices_at);
+                        const std::map<std::uint32_t, HourFlags>& released, Instant prices_at,
+                        WorkManager configured);
 
 // The set of alternatives of spot for a piece of work on an instance type.
 std::string spot_set(const ClusterId& cluster, std::string_view work, std::string_view type,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 
 #include "insight/advice/advice_world_testing.h"
@@ -50,6 +51,89 @@ TEST(MigPools, SmallServicesShareOneGpu) {
             "      mig-devices:\n"
             "        \"1g.10gb\": 3\n"
             "# kubectl label node n0 nvidia.com/mig.config=pennyweight-1 --overwrite\n");
+}
+
+// docs/methods/advice.md
+Work three_on_l40s() {
+  Work work;
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = fmt::format("n{}", i);
+    work.add_machine(name, 1, "10", PricingCategory::kStandard, "", "L40S");
+    work.hold_gpu(fmt::format("ml/api{}", i), "ann", fmt::format("GPU-{}0", name));
+    work.holdings.back().labels.set("namespace", "ml").value();
+    for (int hour = 0; hour < static_cast<int>(kHours); ++hour) {
+      Usage& usage = work.sample(fmt::format("GPU-{}0", name), hour);
+      usage.sm_active_ppm = 190'000;
+      usage.memory_used_bytes = 6ull << 30;
+    }
+  }
+  return work;
+}
+
+TEST(Sharing, AnyOfThemFitTogether) {
+  const Advice advice = three_on_l40s().advise();
+  EXPECT_EQ(first_of(advice, AdviceKind::kMigLayout), nullptr);
+  const Proposal* share = first_of(advice, AdviceKind::kShare);
+  ASSERT_NE(share, nullptr);
+  // Three need one GPU by any number from three to the most that fit, four of 19 %; the least is
+  // enough.
+  EXPECT_EQ(share->change, "Let 3 workloads share a GPU, and give back 2 of 3 nodes");
+  EXPECT_EQ(share->observed, dollars(14'880));  // two nodes of 744 h at 10
+  EXPECT_EQ(share->nodes, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_NE(share->apply.find("            replicas: 3\n"), std::string::npos);
+  EXPECT_NE(share->apply.find("label node n0 nvidia.com/device-plugin.config=shared-by-3"),
+            std::string::npos);
+  // On GPUs with MIG there is a choice, and it counts once.
+  const Advice both = three_services().advise();
+  ASSERT_NE(first_of(both, AdviceKind::kShare), nullptr);
+  EXPECT_EQ(combine(both.proposals).totals.at(0).expected,
+            first_of(both, AdviceKind::kMigLayout)->monthly.expected);
+}
+
+TEST(Sharing, NotWhereItWouldBreakTheWork) {
+  const auto shared = [](const std::function<void(Work&)>& change) {
+    Work work = three_on_l40s();
+    change(work);
+    return first_of(work.advise(), AdviceKind::kShare) != nullptr;
+  };
+  EXPECT_TRUE(shared([](Work&) {}));
+  EXPECT_FALSE(shared([](Work& busy) {
+    for (Usage& usage : busy.usages) usage.sm_active_ppm = 410'000;
+  }));
+  EXPECT_FALSE(shared([](Work& full) {
+    for (Usage& usage : full.usages) usage.memory_used_bytes = 22ull << 30;
+  }));
+  // One sample at the peak is enough: what finds no memory ends.
+  EXPECT_FALSE(shared([](Work& peak) {
+    for (std::size_t i = 5; i < peak.usages.size(); i += kHours) {
+      peak.usages[i].memory_used_bytes = 25ull << 30;
+    }
+  }));
+  EXPECT_FALSE(shared([](Work& util) {
+    for (Usage& usage : util.usages) {
+      usage.gpu_util_ppm = usage.sm_active_ppm;
+      usage.sm_active_ppm.reset();
+    }
+  }));
+  EXPECT_FALSE(shared([](Work& half) {
+    std::erase_if(half.usages, [](const Usage& usage) {
+      return usage.at.time_since_epoch() % std::chrono::hours(2) == std::chrono::hours(0);
+    });
+  }));
+  EXPECT_FALSE(shared([](Work& paid) {
+    for (Charge& charge : paid.charges) charge.pricing_category = PricingCategory::kCommitted;
+  }));
+  EXPECT_FALSE(shared([](Work& already) {
+    for (Node& node : already.nodes) {
+      node.sharing = GpuSharing::kTimeSlicing;
+      node.gpu_replicas = 4;
+    }
+  }));
+  EXPECT_FALSE(shared([](Work& neighbours) {
+    for (int i = 0; i < 3; ++i) {
+      neighbours.hold(fmt::format("other{}", i), 0, 10, fmt::format("n{}", i));
+    }
+  }));
 }
 
 TEST(MigPools, NotWhereSomethingElseRunsOrMemoryIsFull) {

@@ -46,8 +46,8 @@ void raise(std::optional<std::uint64_t>& most, const std::optional<std::uint64_t
 class NodeHoldersSearch {
  public:
   NodeHoldersSearch(const ClusterMonth& month, const FleetView& fleet, const FleetHours& hours,
-                    const Policy& policy)
-      : month_(month), fleet_(fleet), hours_(hours), policy_(policy) {}
+                    const Policy& policy, WorkManager configured)
+      : month_(month), fleet_(fleet), hours_(hours), policy_(policy), configured_(configured) {}
 
   std::map<std::string, WorkOnNodes> run() {
     if (hours_.hours() == 0) return {};
@@ -100,7 +100,7 @@ class NodeHoldersSearch {
     const bool is_whole = std::holds_alternative<WholeGpu>(holding.device);
     const auto [found, is_first] = asked_.try_emplace(number);
     WorkOnNodes& asked = found->second;
-    if (is_first) asked.manager = work_manager_of(holding);
+    if (is_first) asked.manager = work_manager_of(holding, configured_);
     raise(asked.cpu_milli, holding.cpu_milli, devices.size());
     raise(asked.memory_bytes, holding.memory_bytes, devices.size());
     const Instant begin = hours_.hour(0).begin();
@@ -132,6 +132,7 @@ class NodeHoldersSearch {
   const FleetView& fleet_;
   const FleetHours& hours_;
   const Policy& policy_;
+  WorkManager configured_;
   std::map<std::string, std::uint32_t> numbers_;                          // by work
   std::map<std::uint32_t, NodeHolders> holders_;                          // by node
   std::map<std::uint32_t, std::map<std::uint32_t, std::uint64_t>> held_;  // GPU ms, by work, node
@@ -142,9 +143,9 @@ class NodeHoldersSearch {
 
 std::map<std::string, WorkOnNodes> find_work_on_nodes(const ClusterMonth& month,
                                                       const FleetView& fleet,
-                                                      const FleetHours& hours,
-                                                      const Policy& policy) {
-  return NodeHoldersSearch(month, fleet, hours, policy).run();
+                                                      const FleetHours& hours, const Policy& policy,
+                                                      WorkManager configured) {
+  return NodeHoldersSearch(month, fleet, hours, policy, configured).run();
 }
 
 }  // namespace pennyweight::advising

@@ -34,7 +34,7 @@ struct WorkOnNodes {
 // which jobs of a pool may run are nobody's alone.
 std::map<std::string, WorkOnNodes> find_work_on_nodes(const ClusterMonth& month,
                                                       const FleetView& fleet,
-                                                      const FleetHours& hours,
-                                                      const Policy& policy);
+                                                      const FleetHours& hours, const Policy& policy,
+                                                      WorkManager configured);
 
 }  // namespace pennyweight::advising

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct WorkedOutAdvice {
   std::vector<std::string> clusters;  // that the month has
   std::vector<advising::Proposal> proposals;
   std::vector<std::string> gaps;
+  std::set<std::string> teams = {};  // whose jobs or pods the month has
 };
 
 // What proposals that can be followed together save a month, by kind and team.

@@ -49,13 +49,16 @@ Result<AdviceStep> prepare_advice_step(Store& store, const AdviceDecision& decis
   const auto none = [&] {
     return fail(
         ErrorCode::kNotFound,
-        fmt::format("no advice has the id '{}': 'pennyweight advise' lists them", decision.id));
+        fmt::format("no advice{} has the id '{}': 'pennyweight advise' lists those of the last "
+                    "month, and --month those of another",
+                    query.month.empty() ? std::string() : " of " + query.month, decision.id));
   };
   if (decision.id.empty()) return none();
   const auto steps = TRY(query_advice_steps(store));
   const auto lives = advising::lives_of(steps, decision.today);
   const AdviceLife* life = TRY(find_life(lives, decision.id));
   std::optional<AdviceStep> step;
+  bool is_new = life == nullptr;
   // What was decided last says what it is about; a new decision takes the newest figures.
   const bool takes_figures =
       decision.action == AdviceAction::kAccept || decision.action == AdviceAction::kDismiss;
@@ -74,6 +77,7 @@ Result<AdviceStep> prepare_advice_step(Store& store, const AdviceDecision& decis
       for (const advising::Proposal& proposal : result->proposals) {
         if (!proposal.id.starts_with(decision.id)) continue;
         ++fitting;
+        is_new = is_new || state_of(*result, proposal) == AdviceState::kNew;
         step = advising::step_about(proposal, decision.action, result->month);
       }
       const bool is_another =
@@ -94,7 +98,7 @@ Result<AdviceStep> prepare_advice_step(Store& store, const AdviceDecision& decis
   step->day = decision.day;
   if (step->action == AdviceAction::kDone && !step->day) step->day = decision.today;
   static const AdviceLife kNewLife;
-  const AdviceLife& known = life == nullptr ? kNewLife : *life;
+  const AdviceLife& known = is_new ? kNewLife : *life;
   TRY(advising::check_step(known, *step, decision.today));
   if (step->action == AdviceAction::kVerify) {
     const AdviceStep* done = known.done();
@@ -148,7 +152,7 @@ std::string advice_step_facts(const AdviceStep& step) {
 }
 
 Table advice_decisions_table(const std::map<std::string, AdviceLife>& lives,
-                             const std::string& team_dimension) {
+                             const std::string& team_dimension, bool is_narrowed) {
   Table table;
   table.title = "Advice that something was decided about";
   table.columns = {{"id", "id", ColumnKind::kId},
@@ -184,8 +188,10 @@ Table advice_decisions_table(const std::map<std::string, AdviceLife>& lives,
          step.by, to_text(step.at), step.reason, std::string(step.expected.currency().text()),
          amount(step.expected), step.realised ? amount(*step.realised) : std::string()});
   }
-  if (table.rows.empty())
-    table.notes.emplace_back("Nothing is decided yet: see 'pennyweight advise'.");
+  if (table.rows.empty()) {
+    table.notes.emplace_back(is_narrowed ? "Nothing that was decided fits these filters."
+                                         : "Nothing is decided yet: see 'pennyweight advise'.");
+  }
   return table;
 }
 
@@ -215,7 +221,13 @@ std::vector<Table> advice_progress_tables(const AdviceResult& result) {
     const AdviceStep* done = life.done();
     if (done == nullptr) continue;
     if (month_text(*done->day) == result.month) of.done += done->expected;
-    if (step.realised && month_text(*done->day) <= result.month) of.realised += *step.realised;
+    const auto compared = std::ranges::find_if(
+        life.steps.rbegin(), life.steps.rend(),
+        [](const AdviceStep& one) { return one.realised || one.action == AdviceAction::kReopen; });
+    if (compared != life.steps.rend() && compared->realised &&
+        month_text(*done->day) <= result.month) {
+      of.realised += *compared->realised;
+    }
   }
   std::vector<Table> tables;
   for (const auto& [currency, teams] : sums) {

@@ -41,7 +41,7 @@ std::string advice_step_facts(const AdviceStep& step);
 
 // The advice that something was decided about, the latest first.
 Table advice_decisions_table(const std::map<std::string, advising::AdviceLife>& lives,
-                             const std::string& team_dimension);
+                             const std::string& team_dimension, bool is_narrowed = false);
 
 // By team: found in the month, accepted in it, in effect since a day in it, and what all that is in
 // effect by its end was found to save a month. One table a currency.

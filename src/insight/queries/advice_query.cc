@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 
 #include "core/billing_period.h"
@@ -26,6 +27,7 @@ constexpr int kAdviceDigits = 2;
 constexpr std::string_view kMeteredCost = "effective";
 constexpr std::size_t kMeteredSeriesMax = 200;
 constexpr std::string_view kOtherTeams = "(others)";
+constexpr std::size_t kTeamsNamedMax = 10;
 constexpr std::size_t kFirstMoney = 5;  // the column "low"; after it "expected" and "high"
 
 Result<Money Costs::*> cost_of_name(const std::string& name) {
@@ -77,11 +79,31 @@ Table table_of(const AdviceResult& result, Currency currency) {
   return table;
 }
 
+// It was followed before the month began.
+bool is_found_again(const std::string& month, const advising::AdviceLife& life) {
+  if (life.state != advising::AdviceState::kDone &&
+      life.state != advising::AdviceState::kVerified) {
+    return false;
+  }
+  const AdviceStep* done = life.done();
+  const auto begin = parse_date(month + "-01");
+  return done != nullptr && begin && *done->day <= *begin;
+}
+
 // What was decided about it, each step in a row.
-void add_life(Table& table, const AdviceResult& result, const std::string& id) {
+void add_life(Table& table, const AdviceResult& result, const std::string& id, bool has_proposal) {
   const auto life = result.lives.find(id);
   const auto state = life == result.lives.end() ? advising::AdviceState::kNew : life->second.state;
-  table.rows.push_back({std::string("state"), std::string(to_text(state))});
+  const bool is_again =
+      has_proposal && life != result.lives.end() && is_found_again(result.month, life->second);
+  if (is_again) {
+    table.rows.push_back(
+        {std::string("evidence"),
+         fmt::format("it was {} before {}: what is found there is left over or came back",
+                     to_text(state), result.month)});
+  }
+  table.rows.push_back(
+      {std::string("state"), std::string(to_text(is_again ? advising::AdviceState::kNew : state))});
   if (life == result.lives.end()) return;
   for (const AdviceStep& step : life->second.steps) {
     std::string text =
@@ -140,7 +162,7 @@ Result<Table> decided_detail(const AdviceResult& result, const std::string& id) 
   }
   add("evidence",
       fmt::format("{} no longer has this advice; it is shown as it was decided", result.month));
-  add_life(table, result, step->advice);
+  add_life(table, result, step->advice, false);
   return table;
 }
 
@@ -208,7 +230,22 @@ Result<std::vector<AdviceStep>> query_advice_steps(Store& store) {
 
 advising::AdviceState state_of(const AdviceResult& result, const Proposal& proposal) {
   const auto life = result.lives.find(proposal.id);
-  return life == result.lives.end() ? advising::AdviceState::kNew : life->second.state;
+  if (life == result.lives.end() || is_found_again(result.month, life->second)) {
+    return advising::AdviceState::kNew;
+  }
+  return life->second.state;
+}
+
+void keep_asked_lives(std::map<std::string, advising::AdviceLife>& lives, const AdviceQuery& query,
+                      std::string_view team_dimension) {
+  std::erase_if(lives, [&](const auto& entry) {
+    const AdviceStep& step = *entry.second.last();
+    const bool is_kind =
+        query.kinds.empty() || std::ranges::find(query.kinds, step.kind) != query.kinds.end();
+    const bool is_cluster = query.cluster.empty() || step.cluster == query.cluster;
+    const bool is_team = query.team.empty() || team_of(step.owner, team_dimension) == query.team;
+    return !is_kind || !is_cluster || !is_team;
+  });
 }
 
 advising::Portfolio open_portfolio(const AdviceResult& result) {
@@ -248,10 +285,42 @@ Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query) {
 
 namespace {
 
+advising::WorkManager manager_of(std::span<const ClusterConfig> clusters,
+                                 const ClusterId& cluster) {
+  const auto found = std::ranges::find(clusters, cluster, &ClusterConfig::name);
+  if (found == clusters.end()) return advising::WorkManager::kUnknown;
+  switch (found->kind) {
+    case ClusterKind::kSlurm:
+      return advising::WorkManager::kSlurm;
+    case ClusterKind::kKubernetes:
+      return advising::WorkManager::kKubernetes;
+    case ClusterKind::kUnknown:
+      break;
+  }
+  return advising::WorkManager::kUnknown;
+}
+
+Result<void> check_team(const AdviceQuery& query, const AdviceResult& result,
+                        const std::set<std::string>& teams) {
+  if (query.team.empty() || !query.knows_teams || teams.contains(query.team)) return {};
+  if (result.team_dimension.empty()) {
+    return fail(ErrorCode::kBadValue, "team: the policy has no dimensions, and so no teams");
+  }
+  std::vector<std::string> names(teams.begin(), teams.end());
+  const std::size_t more = names.size() > kTeamsNamedMax ? names.size() - kTeamsNamedMax : 0;
+  names.resize(names.size() - more);
+  return fail(ErrorCode::kBadValue,
+              fmt::format("team: no job or pod of {} has the {} '{}'; there {}{}", result.month,
+                          result.team_dimension, query.team,
+                          names.empty() ? "is none" : fmt::format("is {}", fmt::join(names, ", ")),
+                          more == 0 ? "" : fmt::format(" and {} more", more)));
+}
+
 Result<WorkedOutAdvice> work_out_advice(Store& store, const AdviceCache::Key& key,
                                         const AdviceSettings& settings) {
   ActivityKeep* keep = settings.cache == nullptr ? nullptr : &settings.cache->activity();
   const auto cost = TRY(cost_of_name(key.cost));
+  const std::string team_dimension = team_dimension_of(settings.policy);
   WorkedOutAdvice all;
   auto month = TRY(LedgerMonth::load(store, key.month, settings.join_rules));
   // Commitments that nothing used name no node, so most of them are of no cluster.
@@ -292,6 +361,8 @@ Result<WorkedOutAdvice> work_out_advice(Store& store, const AdviceCache::Key& ke
          .period = *period,
          .prices_at = key.prices_at,
          .cost = cost,
+         .manager = manager_of(settings.clusters, cluster),
+         .team_dimension = team_dimension,
          .telemetry = [&](advising::ActivityProfiles& profiles) {
            return read_activity(
                store,
@@ -299,6 +370,8 @@ Result<WorkedOutAdvice> work_out_advice(Store& store, const AdviceCache::Key& ke
                keep, profiles);
          }}));
     std::move(advice.proposals.begin(), advice.proposals.end(), std::back_inserter(all.proposals));
+    all.teams.merge(advice.teams);
+    all.teams.erase(kNoValue);
     for (const std::string& gap : advice.gaps) {
       all.gaps.push_back(fmt::format("{}: {}", cluster.text(), gap));
     }
@@ -362,6 +435,7 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
                 fmt::format("there is no cluster '{}' in {}; there is {}", query.cluster,
                             result.month, fmt::join(worked_out->clusters, ", ")));
   }
+  TRY(check_team(query, result, worked_out->teams));
   const auto steps = TRY(query_advice_steps(store));
   result.lives = advising::lives_of(steps, query.today);
   const bool is_newest = result.month == overview.months.back() && query.cluster.empty();
@@ -482,7 +556,7 @@ Result<Table> advice_detail(const AdviceResult& result, const std::string& id) {
     table.rows.push_back({std::string("apply"), found->apply.substr(begin, end - begin)});
     begin = end + 1;
   }
-  add_life(table, result, found->id);
+  add_life(table, result, found->id, true);
   return table;
 }
 

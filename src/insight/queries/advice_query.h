@@ -10,6 +10,7 @@
 
 #include "allocation/policy/policy.h"
 #include "allocation/pricing/catalog.h"
+#include "config/config.h"
 #include "core/date.h"
 #include "core/gpu/cloud_resource.h"
 #include "core/label.h"
@@ -30,9 +31,10 @@ struct AdviceQuery {
   std::string effort = {};         // at most this: "low", "medium"; empty: any
   std::string confidence = {};     // at least this: "medium", "high"; empty: any
   std::string cost = "effective";
-  Instant prices_at;       // list prices of what could be bought
-  bool dismissed = false;  // with what somebody dismissed
-  Date today = {};         // a dismissal until this day or earlier is over
+  Instant prices_at;        // list prices of what could be bought
+  bool dismissed = false;   // with what somebody dismissed
+  Date today = {};          // a dismissal until this day or earlier is over
+  bool knows_teams = true;  // false: a team that the month lacks has no advice, and is no error
 };
 
 struct AdviceSettings {
@@ -40,6 +42,7 @@ struct AdviceSettings {
   const Catalog& catalog;
   std::span<const JoinRule> join_rules;
   AdviceCache* cache = nullptr;  // null: it is worked out anew
+  std::span<const ClusterConfig> clusters = {};
 };
 
 struct AdviceResult {
@@ -63,6 +66,10 @@ Result<void> check_advice_words(const AdviceQuery& query);
 std::string team_of(const AdviceResult& result, const advising::Proposal& proposal);
 std::string team_of(const Labels& owner, std::string_view team_dimension);
 
+// Leaves the decisions about advice of the query's clusters, kinds and team.
+void keep_asked_lives(std::map<std::string, advising::AdviceLife>& lives, const AdviceQuery& query,
+                      std::string_view team_dimension);
+
 // Leaves the proposals that the query's kinds, team, effort and confidence ask for. kBadValue: a
 // word that is not understood.
 Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query);
@@ -77,6 +84,7 @@ std::optional<Interval> billed_span(std::span<const Charge> charges);
 // All steps, in the order of their imports.
 Result<std::vector<AdviceStep>> query_advice_steps(Store& store);
 
+// Of a month in all of which it was in effect, it is new: what is found there is left or came back.
 advising::AdviceState state_of(const AdviceResult& result, const advising::Proposal& proposal);
 
 // What can be followed together of what is not done yet, by proposal.

@@ -66,11 +66,14 @@ class Verification {
     const bool is_work = work.starts_with(kWorkPrefix);
     const auto kind = advising::parse_advice_kind(done_.kind);
     if (kind == advising::AdviceKind::kUnusedCommitment) return TRY(verify_unused());
-    if (kind == advising::AdviceKind::kMigLayout) return TRY(verify_layout());
+    if (kind == advising::AdviceKind::kMigLayout || kind == advising::AdviceKind::kShare)
+      return TRY(verify_layout());
     if (is_user || is_work) {
       // A replica's run is as long as the demand wants it, so runs are no measure of a service.
+      const bool continues =
+          is_work && kind != advising::AdviceKind::kIdle && kind != advising::AdviceKind::kZombie;
       return TRY(verify_owned(is_work, is_work && kind != advising::AdviceKind::kAutoscaling,
-                              kind == advising::AdviceKind::kRightSize));
+                              kind == advising::AdviceKind::kRightSize, continues));
     }
     return TRY(verify_fleet());
   }
@@ -368,7 +371,9 @@ class Verification {
 
   // What the owner pays less, and at most what the cluster's bill has less: idle time that only
   // moved to nobody saved nothing.
-  Result<AdviceVerification> verify_owned(bool is_work, bool counts_runs, bool is_other_card) {
+  // `continues`: the work was to run in another way, and not to end.
+  Result<AdviceVerification> verify_owned(bool is_work, bool counts_runs, bool is_other_card,
+                                          bool continues) {
     const Measured before = TRY(measure_owned(before_, is_work));
     const Measured after = TRY(measure_owned(after_, is_work));
     const Measured all_before = TRY(measure(before_, {}, false));
@@ -377,6 +382,13 @@ class Verification {
       return fail(ErrorCode::kConflict,
                   fmt::format("{} has no cost from {}, so there is nothing to compare", done_.work,
                               shown_days(before_)));
+    }
+    if (continues && after.runs == 0) {
+      return fail(
+          ErrorCode::kConflict,
+          fmt::format("{} did not run from {}, so what it costs in the new way is not known: "
+                      "it ended, or has another name now",
+                      done_.work, shown_days(after_)));
     }
     say_days();
     const Currency currency = before.cost.currency();

@@ -82,16 +82,21 @@ struct MovedWork {
     ASSERT_TRUE(run->commit());
   }
 
-  AdviceVerification verify() const {
+  Result<AdviceVerification> try_to_verify(const std::string& kind, const std::string& work) const {
     const auto store = make_memory_store();
     import_into(*store);
     allocate_into(*store);
     AdviceStep done;
     done.day = kMoved;
-    done.kind = "right-size";
+    done.kind = kind;
     done.cluster = kSized.text();
-    done.work = "work api";
-    const auto got = verify_advice(*store, done, Policy{}, kMoved + days(15));
+    done.work = work;
+    return verify_advice(*store, done, Policy{}, kMoved + days(15));
+  }
+
+  AdviceVerification verify(const std::string& kind = "right-size",
+                            const std::string& work = "work api") const {
+    const auto got = try_to_verify(kind, work);
     if (!got) ADD_FAILURE() << got.error().message;
     return got.value_or(
         AdviceVerification{.realised = Money::zero(kUsd), .last_day = {}, .findings = {}});
@@ -128,6 +133,16 @@ TEST(AdviceVerification, OthersThatHoldMoreAreNoSavingOfTheWorkThatMoved) {
   // The old card stays idle, and the others pay twice for twice the time.
   of.each_day(kMoved + days(1), {{"api", 192, 48}, {"other", 960, 96}, {"", 240, 0}});
   EXPECT_EQ(of.verify().realised, Money::zero(kUsd));
+}
+
+TEST(AdviceVerification, WorkThatNoLongerRunsIsNotCompared) {
+  MovedWork of;
+  of.each_day(kMoved - days(14), {{"api", 240, 24}});
+  of.add(kMoved, {"api", 240, 24});
+  of.each_day(kMoved + days(1), {{"api-v2", 120, 24}});
+  const auto got = of.try_to_verify("right-size", "work api");
+  ASSERT_FALSE(got);
+  EXPECT_NE(got.error().message.find("has another name now"), std::string::npos);
 }
 
 TEST(AdviceVerification, OthersThatCameAfterwardsAreCountedAtWhatTheyCost) {

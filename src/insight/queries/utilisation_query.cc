@@ -58,6 +58,7 @@ void add_advice(const Proposal& advice, std::vector<AuditedGpu>& gpus) {
       case AdviceKind::kUnneededNodes:
       case AdviceKind::kScaleDown:
       case AdviceKind::kMigLayout:
+      case AdviceKind::kShare:
         return std::ranges::find(advice.nodes, gpu.node) != advice.nodes.end();
       case AdviceKind::kIdle:
       case AdviceKind::kZombie:

@@ -330,14 +330,18 @@ Result<CoverageResult> ScopedQueries::coverage(CoverageQuery query) const {
 Result<AdviceResult> ScopedQueries::advice(const AdviceQuery& query) const {
   TRY(check_scope_is_exact());
   AdviceQuery asked = query;
-  if (is_scoped()) asked.cluster.clear();  // a refusal would name the clusters of others
+  if (is_scoped()) {  // a refusal would name the clusters and teams of others
+    asked.cluster.clear();
+    asked.knows_teams = false;
+  }
   AdviceResult answer;
   TRY(services_.ledger([&](Store& store) -> Result<void> {
     auto found = query_advice(store, asked,
                               {.policy = services_.config.policy,
                                .catalog = services_.catalog,
                                .join_rules = services_.config.join_rules,
-                               .cache = services_.advice_cache.get()});
+                               .cache = services_.advice_cache.get(),
+                               .clusters = services_.config.clusters});
     if (!found) return std::unexpected(found.error());
     answer = *std::move(found);
     return {};
@@ -382,7 +386,8 @@ Result<AdviceStep> ScopedQueries::prepare_advice_step(const AdviceDecision& deci
                                          {.policy = services_.config.policy,
                                           .catalog = services_.catalog,
                                           .join_rules = services_.config.join_rules,
-                                          .cache = services_.advice_cache.get()},
+                                          .cache = services_.advice_cache.get(),
+                                          .clusters = services_.config.clusters},
                                          [&](const AdviceStep& one) { return sees_step(one); });
     if (!prepared) return std::unexpected(prepared.error());
     step = *std::move(prepared);

@@ -2924,7 +2924,7 @@ export interface operations {
                 /** @description Only this cluster. */
                 cluster?: string;
                 /** @description Only this kind of advice. */
-                kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "zombie" | "autoscaling" | "right-size" | "mig-layout" | "spot" | "time-limit";
+                kind?: "unneeded-nodes" | "scale-down" | "commitment" | "unused-commitment" | "idle" | "zombie" | "autoscaling" | "right-size" | "mig-layout" | "share" | "spot" | "time-limit";
                 /** @description Only the work of this team; a value of the policy's first dimension, where it has no dimension team. */
                 team?: string;
                 /** @description At most this effort. */

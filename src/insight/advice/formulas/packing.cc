@@ -29,4 +29,24 @@ std::vector<std::size_t> pack_on_cards(std::span<const PackedLoad> loads) {
   return cards;
 }
 
+bool fits(const PackedLoad& load, std::uint64_t sharers) {
+  return load.activity_ppm * sharers <= kSharedActivityPpm &&
+         load.memory_ppm * sharers <= kSharedMemoryPpm;
+}
+
+SharedPlan plan_sharing(const std::map<std::string, std::uint64_t>& counts,
+                        const std::map<std::string, PackedLoad>& loads, std::uint64_t sharers,
+                        std::uint64_t cards_each) {
+  SharedPlan plan{.sharers = sharers};
+  for (const auto& [work, count] : counts) {
+    (fits(loads.at(work), sharers) ? plan.shared : plan.alone) += count;
+  }
+  const auto up = [](std::uint64_t amount, std::uint64_t each) {
+    return (amount + each - 1) / each;
+  };
+  plan.shared_nodes = up(up(plan.shared, sharers), cards_each);
+  plan.nodes = plan.shared_nodes + up(plan.alone, cards_each);
+  return plan;
+}
+
 }  // namespace pennyweight::advising

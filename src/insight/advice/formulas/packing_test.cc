@@ -57,6 +57,50 @@ TEST(Packing, WhatNeedsACardHasItAlone) {
   EXPECT_EQ(card_count(pack_on_cards({})), 0u);
 }
 
+// docs/methods/advice.md
+TEST(Packing, CardsThatAnySoManyShare) {
+  const std::map<std::string, PackedLoad> loads = {
+      {"embed", {190'000, 200'000}}, {"rank", {120'000, 220'000}}, {"chat", {450'000, 600'000}}};
+  const std::map<std::string, std::uint64_t> counts = {{"embed", 6}, {"rank", 5}, {"chat", 2}};
+  const SharedPlan four = plan_sharing(counts, loads, 4, 2);
+  EXPECT_EQ((std::vector{four.shared, four.alone, four.shared_nodes, four.nodes}),
+            (std::vector<std::uint64_t>{11, 2, 2, 3}));
+  // Five of "rank" would be within 80 %, but need 110 % of the memory.
+  EXPECT_EQ(plan_sharing(counts, loads, 5, 2).shared, 0u);
+  EXPECT_EQ(plan_sharing(counts, loads, 5, 2).nodes, 7u);
+}
+
+RC_GTEST_PROP(Packing, WhatSharesFitsInAnyMix, ()) {
+  std::map<std::string, PackedLoad> loads;
+  std::map<std::string, std::uint64_t> counts;
+  for (int i = 0; i < 6; ++i) {
+    const std::string work(1, static_cast<char>('a' + i));
+    loads[work] = {*rc::gen::inRange<std::uint64_t>(0, 1'000'000),
+                   *rc::gen::inRange<std::uint64_t>(0, 1'000'000)};
+    counts[work] = *rc::gen::inRange<std::uint64_t>(0, 5);
+  }
+  const auto sharers = *rc::gen::inRange<std::uint64_t>(2, kSharersMax + 1);
+  const auto each = *rc::gen::inRange<std::uint64_t>(1, 9);
+  const SharedPlan plan = plan_sharing(counts, loads, sharers, each);
+  std::vector<PackedLoad> shared;
+  std::uint64_t all = 0;
+  for (const auto& [work, count] : counts) {
+    all += count;
+    if (fits(loads[work], sharers)) shared.insert(shared.end(), count, loads[work]);
+  }
+  RC_ASSERT(plan.shared + plan.alone == all);
+  RC_ASSERT(plan.shared == shared.size());
+  RC_ASSERT(plan.shared <= plan.shared_nodes * each * sharers);
+  RC_ASSERT(plan.alone <= (plan.nodes - plan.shared_nodes) * each);
+  // The worst mix that a scheduler could make.
+  std::ranges::sort(shared, std::ranges::greater(), &PackedLoad::activity_ppm);
+  std::uint64_t activity = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(sharers, shared.size()); ++i) {
+    activity += shared[i].activity_ppm;
+  }
+  RC_ASSERT(activity <= kSharedActivityPpm);
+}
+
 RC_GTEST_PROP(Packing, NoCardIsOverfull, ()) {
   const auto shares = *rc::gen::container<std::vector<std::pair<int, int>>>(
       rc::gen::pair(rc::gen::inRange(0, 1'000'001), rc::gen::inRange(0, 1'000'001)));
