@@ -48,6 +48,13 @@ Verb declare_usage(CLI::App& app) {
       ->add_option("--every", options->query.step,
                    "One row per minute or hour (of UTC), or per local day, week or month")
       ->check(CLI::IsMember({"none", "minute", "hour", "day", "week", "month"}));
+  command
+      ->add_option("--show", options->query.show,
+                   "use: how busy GPUs were; health: every other number, such as power, "
+                   "temperature, clocks and links; events: XIDs, memory errors and throttled time, "
+                   "each when it was")
+      ->check(CLI::IsMember({"use", "health", "events"}))
+      ->capture_default_str();
   command->add_option("--parquet", options->parquet, "Write the rows to this Parquet file instead");
   add_table_options(*command, options->table);
   command->footer(examples_footer("usage"));

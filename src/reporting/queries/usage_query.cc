@@ -12,6 +12,7 @@
 #include "core/try.h"
 #include "ledger/activity_scan.h"
 #include "reporting/number_format.h"
+#include "reporting/queries/device_health.h"
 #include "reporting/queries/holding_dimensions.h"
 #include "reporting/queries/holding_selection.h"
 #include "reporting/queries/telemetry_source.h"
@@ -233,6 +234,27 @@ Result<void> add_days(Store& store, const ClusterId& cluster, const Policy& poli
   return {};
 }
 
+Result<Table> query_health(Store& store, const UsageQuery& params, const UsageOptions& options,
+                           const Policy& policy, const std::optional<Interval>& range) {
+  const bool is_of_events = params.show == "events";
+  if (!is_of_events && params.show != "health") {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' can't be shown; use use, health or events", params.show));
+  }
+  // A GPU is not its holder's alone, before and after.
+  if (!params.scope.empty()) {
+    return fail(ErrorCode::kBadValue,
+                "the health of GPUs is not shown by who held them; whose access is limited to a "
+                "scope can't ask for it");
+  }
+  DeviceHealthQuery query{.by = options.by,
+                          .filters = options.filters,
+                          .step = options.step,
+                          .events_only = is_of_events};
+  if (query.by == std::vector<std::string>{"gpu"}) query.by = {"cluster", "node", "gpu"};
+  return query_device_health(store, query, policy, range);
+}
+
 }  // namespace
 
 std::vector<std::string> usage_dimensions() { return {"gpu", "instance"}; }
@@ -253,6 +275,7 @@ Result<Table> query_usage(Store& store, const UsageQuery& params, const Policy& 
                             "at once; ask for fewer",
                             to_text(range->begin()), to_text(range->end()), kUsageDaysMax));
   }
+  if (params.show != "use") return query_health(store, params, options, policy, range);
   const auto nodes = TRY(store.nodes());
   const auto gpus = TRY(store.gpus());
   const auto overview = TRY(store.overview());

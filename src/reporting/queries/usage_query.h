@@ -21,6 +21,10 @@ struct UsageQuery {
   DateOptions dates = {};                 // local days; a month or a first day must be there
   std::string step = "none";              // none, minute, hour, day, week, month
   std::vector<SummaryFilter> scope = {};  // what the asker may see; further filters
+  // What is shown: how busy GPUs were ("use"), every other number that the ledger has of them
+  // ("health"), or XIDs, memory errors and throttled time, each when it was ("events"). The last
+  // two are of devices alone: by cluster, node, gpu, instance and gpu_model, and for no scope.
+  std::string show = "use";
   // Leaves out clusters that sent no telemetry in these days, for who has their GPU-hours already.
   bool observed_only = false;
 };

@@ -58,6 +58,7 @@ Response get_usage(const Services& services, const Request& request) {
   query.filters = read_filters(params);
   query.dates = read_dates(params);
   query.step = params.choice("step", {"none", "minute", "hour", "day", "week", "month"});
+  query.show = params.choice("show", {"use", "health", "events"});
   const AnswerFormat format = choose_format(params, request, true);
   if (auto problem = params.problem()) return *std::move(problem);
   return table_answer(queries.usage(std::move(query)), format);

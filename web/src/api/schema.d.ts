@@ -6454,6 +6454,14 @@ export interface operations {
                 to?: components["parameters"]["To"];
                 /** @description A row for each minute or hour (of UTC), or local day, week or month. */
                 step?: "none" | "minute" | "hour" | "day" | "week" | "month";
+                /**
+                 * @description `use`: how busy GPUs were. `health`: every other number of theirs that the ledger has, such as
+                 *     power, temperature, clocks and links, as means, maxima or sums. `events`: XIDs, memory errors
+                 *     and throttled time, each when it was. The last two are by `cluster`, `node`, `gpu`, `instance`
+                 *     and `gpu_model` only, and refused (400) where a token's or a user's access is limited to a
+                 *     scope.
+                 */
+                show?: "use" | "health" | "events";
                 /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["TableFormat"];
             };
