@@ -83,6 +83,24 @@ def check_workloads(server, own):
         expect(len(of_all) == 1 and sum(of_all.values()) == 2.2
                and all(f'workload="{workload}' in labels for labels in of_all),
                f"2 GPUs at 1.10: {of_all}")
+    found = harness.metrics(f"{server.url}/metrics?nodes=1000&gpus=10")
+    prices = sum(value for (family, _), value in own.items()
+                 if family == "pennyweight_node_price_per_hour")
+    nodes = {labels: value for (family, labels), value in found.items()
+             if family == "pennyweight_node_cost_per_hour" and 'kind="held_idle"' not in labels}
+    held = sum(value for labels, value in nodes.items() if 'kind="held"' in labels)
+    # The pod has only begun, and these are averages of minutes.
+    expect(abs(sum(nodes.values()) - prices) < 1e-6 and 0 < held < 2.2 + 1e-6
+           and not [labels for labels in nodes if "n3" in labels],
+           f"nodes cost {prices} an hour, some of it held: {nodes}")
+    others = {labels: value for (family, labels), value in
+              harness.metrics(f"{server.url}/metrics?nodes=1").items()
+              if family == "pennyweight_node_cost_per_hour" and 'kind="held_idle"' not in labels}
+    expect(any('node="(others)"' in labels for labels in others)
+           and abs(sum(others.values()) - prices) < 1e-6, f"the others are one sum: {others}")
+    for query in ("nodes=1001", "gpus=20001", "nodes=x"):
+        status, text = harness.get(f"{server.url}/metrics?{query}")
+        expect(status == 400 and query.split("=")[0] in text, f"{query}: {status} {text}")
     for bad in ("5001", "-1", "all", "1e3", "1;2"):
         status, text = harness.get(f"{server.url}/metrics?workloads={bad}")
         expect(status == 400 and "0 to 5000" in text, f"{bad}: {status} {text}")

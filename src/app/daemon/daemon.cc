@@ -69,6 +69,11 @@ constexpr milliseconds kCyclesEndAfter{3'000};
 constexpr milliseconds kLastCycleEndsAfter{4'000};
 // Heaps of the C library: the more there are, the more freed memory stays with one of them.
 constexpr int kHeapsMax = 2;
+// Larger pieces have pages of their own, which go back when they are freed. The C library would
+// raise this bound to the largest piece that was ever freed: the rows of one flush.
+constexpr int kOwnPagesFrom = 256 << 10;
+// What is free at the end of the heap beyond this goes back.
+constexpr int kFreeKept = 1 << 20;
 
 // Beside the ledger, in the live folder; made again where it is gone.
 constexpr const char* kRollupFile = "rollup.duckdb";
@@ -244,6 +249,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const Config& config, Clock& clock
   RateCard card;
   if (!config.rate_card_file.empty()) card = TRY(load_rate_card(config.rate_card_file));
   ::mallopt(M_ARENA_MAX, kHeapsMax);
+  ::mallopt(M_MMAP_THRESHOLD, kOwnPagesFrom);
+  ::mallopt(M_TRIM_THRESHOLD, kFreeKept);
   auto daemon = std::make_unique<Daemon>(
       Inputs{.tokens = std::move(tokens), .catalog = std::move(catalog), .card = std::move(card)},
       config, clock);
@@ -391,7 +398,8 @@ Result<void> Daemon::start_server() {
             return running != nullptr ? running->now().alerts : std::vector<Alert>();
           },
       .advice_savings =
-          [this] { return services_ ? services_->advice_cache->savings() : SavingsByTeam(); }};
+          [this] { return services_ ? services_->advice_cache->savings() : SavingsByTeam(); },
+      .latencies = [this] { return latency_watch_.readings(clock_.now()); }};
   services_.emplace(api::Services{
       .config = config_,
       .catalog = inputs_.catalog,

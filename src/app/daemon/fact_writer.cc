@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -150,10 +151,12 @@ Result<void> FactWriter::import_rows(Store& store, const live::FlushRows& rows) 
                                          .file_hash = {},
                                          .at = clock_.now()}));
   CollectedFacts discovered;
+  std::vector<Usage> troubles;
   const auto read = rows.read(
       {.usages =
            [&](std::span<const Usage> some) {
              note_usages(some);
+             std::ranges::copy_if(some, std::back_inserter(troubles), DeviceSignals::has_signal);
              return session->append_usages(some);
            },
        .gpus =
@@ -166,6 +169,7 @@ Result<void> FactWriter::import_rows(Store& store, const live::FlushRows& rows) 
        .outcomes = [&](std::span<const Outcome> some) { return session->append_outcomes(some); }});
   if (!read) return read;
   const auto outcome = TRY(session->commit());
+  device_signals_.note(troubles);
   record_import(outcome);
   inventory_.take(std::move(discovered));
   counters_.add("usages", outcome.usages.created);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/context/log.h"
+#include "app/daemon/device_signals.h"
 #include "app/daemon/ledger_counters.h"
 #include "app/daemon/live_inventory.h"
 #include "app/daemon/live_source.h"
@@ -58,6 +59,7 @@ class FactWriter {
   std::optional<Instant> facts_written_at() const { return facts_written_at_; }
   // The engine has more rows than one flush takes.
   bool has_more_rows() const { return has_more_rows_; }
+  const DeviceSignals& device_signals() const { return device_signals_; }
 
  private:
   void collect_from(CollectedFacts collected, LiveSource* source, std::string_view kind);
@@ -68,6 +70,7 @@ class FactWriter {
 
   LiveInventory& inventory_;
   PodSignals& signals_;
+  DeviceSignals device_signals_;
   LedgerCounters& counters_;
   Clock& clock_;
   Log& log_;

@@ -83,20 +83,21 @@ Result<LiveCosts> LiveCosting::allocate_recent(const ClusterId& cluster,
   UtilizationSource utilization = [&](const Interval& during) {
     return to_intervals(usages, gpus, config_.policy.usage, during);
   };
-  return allocate_window(cluster, window, gpus, std::move(utilization));
+  return allocate_window(cluster, window, gpus, inventory_.holdings(cluster, window, kTrust),
+                         std::move(utilization), true);
 }
 
 Result<LiveCosts> LiveCosting::allocate_window(const ClusterId& cluster, const Interval& window,
                                                const std::vector<Gpu>& gpus,
                                                UtilizationSource utilization) const {
   return allocate_window(cluster, window, gpus, inventory_.holdings(cluster, window, kTrust),
-                         std::move(utilization));
+                         std::move(utilization), false);
 }
 
 Result<LiveCosts> LiveCosting::allocate_window(const ClusterId& cluster, const Interval& window,
                                                const std::vector<Gpu>& gpus,
                                                const std::vector<Holding>& holdings,
-                                               UtilizationSource utilization) const {
+                                               UtilizationSource utilization, bool by_place) const {
   const std::vector<Node> nodes = inventory_.nodes(cluster);
   return live_costs({.cluster = cluster,
                      .window = window,
@@ -108,7 +109,8 @@ Result<LiveCosts> LiveCosting::allocate_window(const ClusterId& cluster, const I
                      .catalog = catalog_,
                      .card = card_,
                      .organisation = config_.organisation,
-                     .utilization = std::move(utilization)});
+                     .utilization = std::move(utilization),
+                     .by_place = by_place});
 }
 
 void LiveCosting::allocate_today(Store& store, Instant now, std::optional<Instant> settled_until) {
@@ -222,7 +224,7 @@ std::vector<std::optional<Money>> LiveCosting::cost_of(std::span<const UnknownEn
         holding.workload = WorkloadId(fmt::format("end {}", i));
         by_name.emplace(holding.workload, i);
       }
-      const auto allocated = allocate_window(cluster, day, gpus, holdings, {});
+      const auto allocated = allocate_window(cluster, day, gpus, holdings, {}, false);
       if (!allocated) continue;
       for (const LiveShare& share : allocated->shares) {
         const auto found = by_name.find(share.workload);

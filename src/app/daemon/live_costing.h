@@ -65,7 +65,7 @@ class LiveCosting {
   Result<LiveCosts> allocate_window(const ClusterId& cluster, const Interval& window,
                                     const std::vector<Gpu>& gpus,
                                     const std::vector<Holding>& holdings,
-                                    UtilizationSource utilization) const;
+                                    UtilizationSource utilization, bool by_place) const;
   Result<LiveCosts> allocate_recent(const ClusterId& cluster, const Interval& window) const;
 
   const Config& config_;

@@ -69,6 +69,7 @@ class LiveLedger {
   const LiveInventory& inventory() const { return inventory_; }
   const GpuLookup& gpu_lookup() const { return gpu_lookup_; }
   const PodSignals& signals() const { return signals_; }
+  const DeviceSignals& device_signals() const { return facts_.device_signals(); }
 
   // From here on cycles may run. The engine and the sources outlive them. Without a rollup none is
   // kept; without an audit log changes are not recorded.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "app/context/version.h"
+#include "app/daemon/place_metrics.h"
 #include "core/ascii.h"
 #include "core/json_text.h"
 #include "server/metrics.h"
@@ -46,6 +47,7 @@ constexpr std::size_t kTeamsShownMax = 50;
 constexpr std::size_t kNodesShownMax = 1000;
 constexpr std::size_t kBudgetsShownMax = 1000;
 constexpr std::size_t kWorkloadsShownMax = 5000;
+constexpr std::size_t kGpusShownMax = 20'000;
 constexpr std::string_view kOthers = "(others)";
 constexpr std::string_view kUnallocatedTeam = "(unallocated)";
 
@@ -364,7 +366,14 @@ void add_unpriced(const LiveView& view, MetricsText& metrics) {
   }
 }
 
-void add_ledger(const ServeRouteContext& context, std::size_t workloads, MetricsText& metrics) {
+// How many workloads, nodes and GPUs get series of their own; none unless they are asked for, since
+// their names come and go, and are many.
+struct WantedSeries {
+  std::size_t workloads = 0, nodes = 0, gpus = 0;
+};
+
+void add_ledger(const ServeRouteContext& context, const WantedSeries& wanted,
+                MetricsText& metrics) {
   metrics.family(
       "pennyweight_ledger_total", "counter",
       "Facts, imports and runs that serve wrote into the ledger, and what failed, by name.");
@@ -397,8 +406,10 @@ void add_ledger(const ServeRouteContext& context, std::size_t workloads, Metrics
   }
   add_teams(lines, metrics);
   add_months(lines, metrics);
-  add_workloads(lines, workloads, metrics);
+  add_workloads(lines, wanted.workloads, metrics);
   add_unpriced(*view, metrics);
+  add_node_costs(*view, wanted.nodes, metrics);
+  add_gpu_costs(*view, wanted.gpus, metrics);
 }
 
 // "1.250", and "-0.005" where credits outweigh the costs.
@@ -538,30 +549,46 @@ void add_process(MetricsText& metrics) {
   }
 }
 
-// "?workloads=N": how many workloads get a series of their own; none unless it is asked for, since
-// their names come and go.
-std::optional<std::size_t> workloads_wanted(const Request& request) {
-  const std::string text = request.parameter("workloads");
-  if (text.empty()) return 0;
-  std::size_t wanted = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), wanted);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  if (!is_number || wanted > kWorkloadsShownMax) return {};
+struct WantedCount {
+  const char* parameter;  // "?workloads=N"
+  std::size_t most;
+  std::size_t WantedSeries::* count;
+};
+constexpr WantedCount kWantedCounts[] = {
+    {"workloads", kWorkloadsShownMax, &WantedSeries::workloads},
+    {"nodes", kNodesShownMax, &WantedSeries::nodes},
+    {"gpus", kGpusShownMax, &WantedSeries::gpus},
+};
+
+// Sets `problem` where a parameter is no such number.
+WantedSeries wanted_series(const Request& request, std::string& problem) {
+  WantedSeries wanted;
+  for (const WantedCount& one : kWantedCounts) {
+    const std::string text = request.parameter(one.parameter);
+    if (text.empty()) continue;
+    std::size_t& count = wanted.*one.count;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
+    const bool is_number = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+    if (!is_number || count > one.most) {
+      problem = fmt::format("{} is a number from 0 to {}\n", one.parameter, one.most);
+    }
+  }
   return wanted;
 }
 
 Response make_metrics(const ServeRouteContext& context, const Request& request) {
-  const auto workloads = workloads_wanted(request);
-  if (!workloads) {
-    return {.status = 400,
-            .body = fmt::format("workloads is a number from 0 to {}\n", kWorkloadsShownMax)};
-  }
+  std::string wrong;
+  const WantedSeries wanted = wanted_series(request, wrong);
+  if (!wrong.empty()) return {.status = 400, .body = wrong};
   MetricsText metrics;
   metrics.family("pennyweight_build_info", "gauge", "The version that runs.");
   metrics.sample({{"version", kProgramVersion}}, 1);
   add_engine(context, metrics);
   add_sources(context, metrics);
-  add_ledger(context, *workloads, metrics);
+  add_ledger(context, wanted, metrics);
+  context.ledger.device_signals().add_metrics(metrics);
+  add_kills(context.ledger.signals().kills(), metrics);
+  add_latencies(context.latencies(), metrics);
   add_work(context, metrics);
   add_plan(context, metrics);
   add_advice(context, metrics);

@@ -16,6 +16,7 @@
 #include "server/server.h"
 #include "telemetry/collect/scrape_pool.h"
 #include "telemetry/live/engine.h"
+#include "telemetry/live/latency_watch.h"
 
 namespace pennyweight {
 
@@ -37,6 +38,8 @@ struct ServeRouteContext {
   std::function<std::vector<Alert>()> alerts;
   // What advice of the newest month saves, once it was asked for.
   std::function<SavingsByTeam()> advice_savings;
+  // How long services take to answer.
+  std::function<std::vector<live::LatencyReading>()> latencies;
 };
 
 std::vector<server::Route> serve_routes(const ServeRouteContext& context);

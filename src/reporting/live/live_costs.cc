@@ -129,6 +129,7 @@ class ShareCollector {
   void add(const Posting& posting) {
     LiveShare& share = share_of(posting.workload);
     add_location(share, posting);
+    if (input_.by_place) add_to_place(posting);
     (priced_.unpriced.contains(posting.node) ? unpriced_ : has_price_).insert(posting.workload);
     add_to(share.cost, posting.costs.effective);
     if (posting.kind == PostingKind::kHeldIdle) add_to(share.idle_cost, posting.costs.effective);
@@ -152,6 +153,16 @@ class ShareCollector {
     if (last == last_.end() || last->second->held.end() <= holding.held.end()) {
       last_[holding.workload] = &holding;
     }
+  }
+
+  // Per hour.
+  PlaceCosts take_places() {
+    for (auto& [place, cost] : places_) {
+      for (Money* const part : {&cost.held, &cost.held_idle, &cost.unallocated}) {
+        *part = per_hour(*part, input_.window);
+      }
+    }
+    return std::move(places_);
   }
 
   std::vector<LiveShare> finish() && {
@@ -210,6 +221,20 @@ class ShareCollector {
     put(share.gpus, posting.gpu);
   }
 
+  void add_to_place(const Posting& posting) {
+    if (posting.node.empty() || priced_.unpriced.contains(posting.node)) return;
+    const Money& cost = posting.costs.effective;
+    const Money zero = Money::zero(cost.currency());
+    PlaceCost& place =
+        places_.try_emplace({posting.node, posting.gpu}, PlaceCost{zero, zero, zero}).first->second;
+    const bool is_held = !posting.workload.empty();
+    Money& part = is_held ? place.held : place.unallocated;
+    // A node whose price changed its currency in the window has no sum.
+    if (part.currency() != cost.currency()) return;
+    part += cost;
+    if (is_held && posting.kind == PostingKind::kHeldIdle) place.held_idle += cost;
+  }
+
   // Runs of one name follow each other with pauses, such as the pods of a StatefulSet.
   static std::uint64_t length_of_union(std::vector<Interval>& times) {
     std::ranges::sort(times);
@@ -229,6 +254,7 @@ class ShareCollector {
   const PricedNodes& priced_;
   std::map<WorkloadId, LiveShare> shares_;
   std::map<WorkloadId, const Holding*> last_;
+  PlaceCosts places_;
   std::set<WorkloadId> unpriced_, has_price_;  // workloads on nodes without and with a price
 };
 
@@ -313,6 +339,7 @@ Result<LiveCosts> live_costs(const LiveInput& input) {
     costs.notes.push_back(note.count > 1 ? fmt::format("{} ({} times)", note.what, note.count)
                                          : note.what);
   }
+  costs.places = shares.take_places();
   costs.shares = std::move(shares).finish();
   return costs;
 }

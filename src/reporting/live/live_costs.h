@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "allocation/policy/policy.h"
@@ -45,6 +46,7 @@ struct LiveInput {
   std::string organisation;  // the provider that estimates name
   UtilizationSource utilization = {};
   unsigned threads = 1;
+  bool by_place = false;  // also costs by node and GPU
 };
 
 // The part of a workload in the window, or (without a workload) of unallocated cost.
@@ -69,6 +71,16 @@ struct LiveShare {
   bool is_partly_priced = false;   // one of its nodes has no price: its costs leave that one out
 };
 
+// What a place cost per hour, averaged over the window.
+struct PlaceCost {
+  Money held;         // by workloads, used or not
+  Money held_idle;    // of held, and observed not to be used
+  Money unallocated;  // by nobody, and what nobody can use
+};
+// By node and GPU. The GPU is empty for the rest of the node: unallocated GPUs, processors and
+// memory, and GPUs of which nobody says who holds them. So the places of a node add up to its cost.
+using PlaceCosts = std::map<std::pair<NodeId, GpuId>, PlaceCost>;
+
 struct LiveCosts {
   Interval window;
   std::vector<LiveShare> shares;   // by workload; the unallocated one first, if any
@@ -78,6 +90,7 @@ struct LiveCosts {
   std::optional<Money> price_per_hour;  // of those with a price; absent: none has one
   std::uint64_t gpus = 0;
   std::map<NodeId, Money> node_prices = {};  // per hour, of those with a price
+  PlaceCosts places = {};                    // where `by_place`; of nodes with a price
 };
 
 Result<LiveCosts> live_costs(const LiveInput& input);

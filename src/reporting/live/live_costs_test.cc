@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "config/config.h"
@@ -72,7 +73,8 @@ struct World {
                        .catalog = Catalog::built_in(),
                        .card = prices,
                        .organisation = "Own",
-                       .utilization = utilization});
+                       .utilization = utilization,
+                       .by_place = true});
   }
 };
 
@@ -129,6 +131,15 @@ TEST(LiveCosts, SharesAreWhatTheNodesCostWhateverHoldsThem) {
     EXPECT_EQ(costs->price_per_hour,
               Money::from_ticks(Int128{Money::kTicksPerUnit} * 25 * static_cast<Int128>(gpus) / 10,
                                 kEur));
+    // The places of each node are its price; each of their parts is rounded once, to 10^-9.
+    std::map<NodeId, Int128> placed;
+    for (const auto& [place, cost] : costs->places) {
+      placed[place.first] += (cost.held + cost.unallocated).ticks();
+    }
+    for (const auto& [node, price] : costs->node_prices) {
+      const Int128 off = placed[node] - price.ticks();
+      EXPECT_LE(off < 0 ? -off : off, Int128{2'000'000'000}) << node.text();
+    }
   }
 }
 
@@ -168,21 +179,22 @@ TEST(LiveCosts, ANodeWithoutAPriceIsDividedAndCostsNothing) {
                                          "gpu_model=Unheard Of, unit=GPU-Hours"));
 }
 
-TEST(LiveCosts, HowMuchIsUsedIsKnownWithoutAPrice) {
-  World world{.nodes = {machine("n1", 1, "Unheard Of")},
+// One GPU that workload "a" holds. A quarter of it is used for the last four minutes; of the first
+// one nothing is known.
+World world_with_telemetry(const std::string& model) {
+  World world{.nodes = {machine("n1", 1, model)},
               .holdings = {held("a", "n1", 1, kNow - minutes(20))}};
   world.gpus = {{.cluster = ClusterId("lab"),
                  .node = NodeId("n1"),
                  .uuid = GpuId("GPU-1"),
                  .index = 0,
-                 .model = "Unheard Of",
+                 .model = model,
                  .memory_bytes = {},
                  .mig_instances = {},
                  .from = kNow - minutes(60),
                  .to = {},
                  .id = {},
                  .source = {}}};
-  // A quarter of it is used for the last four minutes; of the first one nothing is known.
   world.utilization = [](const Interval& during) -> Result<ObservedUtilization> {
     const auto at = [&](milliseconds before) {
       return static_cast<std::uint32_t>((kNow - before - during.begin()).count());
@@ -195,13 +207,38 @@ TEST(LiveCosts, HowMuchIsUsedIsKnownWithoutAPrice) {
          {{at(minutes(4)), at(milliseconds(0)), CardShare::kUnitsPerCard / 4, 0}}});
     return seen;
   };
-  const auto costs = world.costs();
+  return world;
+}
+
+TEST(LiveCosts, HowMuchIsUsedIsKnownWithoutAPrice) {
+  const auto costs = world_with_telemetry("Unheard Of").costs();
   ASSERT_TRUE(costs) << costs.error().message;
+  EXPECT_THAT(costs->places, IsEmpty());
   const LiveShare* share = of(*costs, "a");
   ASSERT_NE(share, nullptr);
   EXPECT_FALSE(share->cost);
   EXPECT_EQ(share->observed_time.count() * 5, share->gpu_time.count() * 4);
   EXPECT_EQ(share->idle_time.count() * 4, share->observed_time.count() * 3);
+}
+
+TEST(LiveCosts, AGpuCostsWhatItsHolderPaysForIt) {
+  const auto costs = world_with_telemetry("A100").costs();
+  ASSERT_TRUE(costs) << costs.error().message;
+  PlaceCost whole = {Money::zero(kEur), Money::zero(kEur), Money::zero(kEur)};
+  for (const auto& [place, cost] : costs->places) {
+    EXPECT_EQ(place.first, NodeId("n1"));
+    EXPECT_EQ(place.second, GpuId("GPU-1"));
+    whole.held += cost.held;
+    whole.held_idle += cost.held_idle;
+    whole.unallocated += cost.unallocated;
+  }
+  const LiveShare* share = of(*costs, "a");
+  ASSERT_NE(share, nullptr);
+  EXPECT_EQ(to_text(whole.held.amount()), "2.5");
+  EXPECT_EQ(whole.held, per_hour(*share->cost, kWindow));
+  EXPECT_EQ(whole.held_idle, per_hour(*share->idle_cost, kWindow));
+  EXPECT_GT(whole.held_idle.ticks(), 0);
+  EXPECT_TRUE(whole.unallocated.is_zero());
 }
 
 TEST(LiveCosts, WithoutACardTheNoteSaysWhichKeyToSet) {
