@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "allocation/pricing/catalog.h"
+#include "config/alert_config.h"
 #include "config/budget_config.h"
 #include "config/config.h"
 #include "core/ascii.h"
 #include "core/gpu/gpu_model.h"
 #include "core/limits.h"
+#include "core/plain_text.h"
 #include "insight/budgets/budget.h"
 
 namespace pennyweight {
@@ -22,7 +26,29 @@ using guardrails::RuleConditions;
 
 constexpr std::size_t kGuardrailRulesMax = 1000;
 constexpr std::size_t kGuardrailListMax = 200;
+constexpr std::uint32_t kBudgetPercentMax = 1000;
 constexpr std::string_view kUnknownWords[] = {"deny", "allow"};
+// Those of rules, and one that denies what lacks a label.
+constexpr auto kEffectWords = [] {
+  std::array<std::string_view, std::size(guardrails::kRuleEffectWords) + 1> words;
+  std::ranges::copy(guardrails::kRuleEffectWords, words.begin());
+  words.back() = "require_label";
+  return words;
+}();
+// Beyond "off": the modes of rules, in their order.
+constexpr std::string_view kPodSecurityWords[] = {"off", "audit", "warn", "enforce"};
+constexpr std::pair<manifests::RiskKind, std::string_view> kPodSecurityRules[] = {
+    {manifests::RiskKind::kPrivileged, "take securityContext.privileged away"},
+    {manifests::RiskKind::kRoot, "set runAsNonRoot: true, or runAsUser to another user than 0"},
+    {manifests::RiskKind::kEscalation, "set allowPrivilegeEscalation: false"},
+    {manifests::RiskKind::kCapability,
+     "set capabilities: {drop: [ALL]}, and add at most NET_BIND_SERVICE"},
+    {manifests::RiskKind::kHostNamespace, "take hostNetwork, hostPID and hostIPC away"},
+    {manifests::RiskKind::kHostPath, "use a PersistentVolumeClaim or an emptyDir"},
+    {manifests::RiskKind::kHostPort, "use a Service"},
+    {manifests::RiskKind::kSeccomp, "set seccompProfile: {type: RuntimeDefault}"},
+    {manifests::RiskKind::kNoDigest, "name the image with its digest: IMAGE@sha256:..."},
+    {manifests::RiskKind::kSecretInEnv, "use valueFrom.secretKeyRef, and change the secret"}};
 constexpr std::string_view kEnforcementWords[] = {"hard", "soft"};
 constexpr std::string_view kUsesWords[] = {"once", "until_end"};
 constexpr std::int64_t kApprovalMsMax = 366 * 86'400'000LL;
@@ -35,6 +61,7 @@ class GuardrailReader {
   GuardrailConfig read(const YamlNode& node) {
     GuardrailConfig config;
     std::vector<GuardrailRule>& rules = config.rules;
+    std::optional<std::size_t> pack;
     yaml_.mapping(node, "guardrails",
                   {{"rules",
                     [&](const YamlNode& list) {
@@ -49,12 +76,19 @@ class GuardrailReader {
                       yaml_.sequence(at, "guardrails.limits", kGuardrailRulesMax,
                                      [&](const YamlNode& item) { add_limit(item, config.limits); });
                     }},
+                   {"pod_security",
+                    [&](const YamlNode& at) {
+                      pack = yaml_.choice(at, "guardrails.pod_security", kPodSecurityWords);
+                    }},
                    {"approvals", [&](const YamlNode& at) { approvals(at, config.approvals); }},
                    {"clients", [&](const YamlNode& at) {
                       yaml_.sequence(
                           at, "guardrails.clients", kGuardrailListMax,
                           [&](const YamlNode& item) { add_client(item, config.clients); });
                     }}});
+    if (pack && *pack > 0) {
+      add_pod_security(node, static_cast<guardrails::RuleMode>(*pack - 1), rules);
+    }
     const auto currency = guardrails::rules_currency(rules);
     if (!currency) yaml_.refuse(node, currency.error().message);
     if (currency && *currency) config.pricing.currency = **currency;
@@ -63,6 +97,27 @@ class GuardrailReader {
   }
 
  private:
+  // The rule pack: a rule for each risk, behind the rules that are stated, so that one of these
+  // with the effect `allow` can let something through.
+  void add_pod_security(const YamlNode& node, guardrails::RuleMode mode,
+                        std::vector<GuardrailRule>& rules) {
+    for (std::size_t i = 0; i < std::size(kPodSecurityRules); ++i) {
+      const auto& [kind, way_out] = kPodSecurityRules[i];
+      GuardrailRule rule{
+          .name = fmt::format("pod-security: {}",
+                              manifests::kRiskKindWords[static_cast<std::size_t>(kind)]),
+          .mode = mode,
+          .when = {.risks = {kind}},
+          .way_out = std::string(way_out)};
+      if (std::ranges::any_of(rules, [&](const auto& own) { return own.name == rule.name; })) {
+        yaml_.refuse(
+            node,
+            fmt::format("two rules are called '{}'; guardrails.pod_security adds one", rule.name));
+      }
+      rules.push_back(std::move(rule));
+    }
+  }
+
   void pricing(const YamlNode& node, guardrails::EstimateOptions& options) {
     const std::string what = "guardrails.pricing";
     yaml_.mapping(
@@ -82,7 +137,10 @@ class GuardrailReader {
               yaml_.refuse(at, what + ".option is on_demand, spot, committed_1y or committed_3y");
             }
           }},
-         {"gpu_models", [&](const YamlNode& at) { gpu_models(at, options); }}});
+         {"gpu_models", [&](const YamlNode& at) { gpu_models(at, options); }},
+         {"other_resources", [&](const YamlNode& at) {
+            options.other_resources = list(at, what + ".other_resources");
+          }}});
   }
 
   // Names as they are written in manifests, and what they mean; `default` is what names none.
@@ -199,12 +257,29 @@ class GuardrailReader {
   void add_approver(const YamlNode& node, guardrails::ApprovalTerms& terms) {
     const std::string what = "guardrails.approvals.approvers[]";
     guardrails::ApproverLimit limit;
-    yaml_.mapping(
-        node, what,
-        {{"who", [&](const YamlNode& at) { text(at, what + ".who", limit.who); }},
-         {"up_to", [&](const YamlNode& at) { limit.up_to = money(at, what + ".up_to"); }}});
+    yaml_.mapping(node, what,
+                  {{"who", [&](const YamlNode& at) { text(at, what + ".who", limit.who); }},
+                   {"up_to", [&](const YamlNode& at) { limit.up_to = money(at, what + ".up_to"); }},
+                   {"delegate", [&](const YamlNode& at) { limit.delegate = delegate(at, what); }}});
     if (limit.who.empty()) return yaml_.refuse(node, what + " needs who: a name, or a pattern");
     terms.approvers.push_back(std::move(limit));
+  }
+
+  std::optional<guardrails::ApproverDelegate> delegate(const YamlNode& node,
+                                                       const std::string& approver) {
+    const std::string what = approver + ".delegate";
+    std::string to;
+    std::optional<Date> from;
+    std::optional<Date> until;
+    yaml_.mapping(node, what,
+                  {{"to", [&](const YamlNode& at) { text(at, what + ".to", to); }},
+                   {"from", [&](const YamlNode& at) { from = date(at); }},
+                   {"until", [&](const YamlNode& at) { until = date(at); }}});
+    if (!to.empty() && from && until && *from <= *until) {
+      return guardrails::ApproverDelegate{.to = to, .from = *from, .until = *until};
+    }
+    yaml_.refuse(node, what + " needs to, and from and until: its first and last day");
+    return std::nullopt;
   }
 
   void add_client(const YamlNode& node, std::vector<guardrails::ClientTerms>& clients) {
@@ -375,6 +450,8 @@ class GuardrailReader {
     if (!yaml_.is(node, YamlNode::Kind::kMapping, "an item of guardrails.rules")) return;
     const std::size_t before = yaml_.error_count();
     GuardrailRule rule;
+    bool requires_labels = false;
+    std::vector<std::string> required;
     yaml_.mapping(
         node, "guardrails.rules[]",
         {{"name", [&](const YamlNode& at) { text(at, "guardrails.rules[].name", rule.name); }},
@@ -386,10 +463,12 @@ class GuardrailReader {
           }},
          {"effect",
           [&](const YamlNode& at) {
-            const auto which =
-                yaml_.choice(at, "guardrails.rules[].effect", guardrails::kRuleEffectWords);
-            if (which) rule.effect = static_cast<guardrails::RuleEffect>(*which);
+            const auto which = yaml_.choice(at, "guardrails.rules[].effect", kEffectWords);
+            if (!which) return;
+            requires_labels = *which == std::size(guardrails::kRuleEffectWords);
+            if (!requires_labels) rule.effect = static_cast<guardrails::RuleEffect>(*which);
           }},
+         {"labels", [&](const YamlNode& at) { required = list(at, "guardrails.rules[].labels"); }},
          {"when", [&](const YamlNode& at) { rule.when = conditions(at); }},
          {"reason",
           [&](const YamlNode& at) { text(at, "guardrails.rules[].reason", rule.reason); }},
@@ -399,6 +478,14 @@ class GuardrailReader {
          {"exempt", [&](const YamlNode& at) { exemptions(at, rule); }}});
     if (yaml_.error_count() != before) return;
     if (rule.name.empty()) return yaml_.refuse(node, "a rule needs a name");
+    if (requires_labels == required.empty()) {
+      return yaml_.refuse(
+          node, requires_labels
+                    ? fmt::format("rule '{}' requires no label; state labels: [team]", rule.name)
+                    : fmt::format("rule '{}' has labels, which only the effect require_label does",
+                                  rule.name));
+    }
+    if (requires_labels && !require_labels(node, std::move(required), rule)) return;
     if (rule.when == RuleConditions()) {
       return yaml_.refuse(node, fmt::format("rule '{}' has no condition and would apply to "
                                             "everything; state when, such as {{kind: \"*\"}}",
@@ -419,6 +506,24 @@ class GuardrailReader {
     rules.push_back(std::move(rule));
   }
 
+  // Whatever meets the other conditions and lacks one of the labels is refused.
+  bool require_labels(const YamlNode& node, std::vector<std::string> required,
+                      GuardrailRule& rule) {
+    if (!rule.when.labels_missing.empty()) {
+      yaml_.refuse(node, fmt::format("rule '{}' states labels and when.label_missing; one of them "
+                                     "suffices",
+                                     rule.name));
+      return false;
+    }
+    rule.effect = guardrails::RuleEffect::kDeny;
+    if (rule.way_out.empty()) {
+      rule.way_out = fmt::format("add the {} {}", required.size() == 1 ? "label" : "labels",
+                                 fmt::join(required, ", "));
+    }
+    rule.when.labels_missing = std::move(required);
+    return true;
+  }
+
   RuleConditions conditions(const YamlNode& node) {
     RuleConditions when;
     const std::string what = "guardrails.rules[].when";
@@ -431,6 +536,16 @@ class GuardrailReader {
          {"label", [&](const YamlNode& at) { labels(at, what + ".label", when); }},
          {"label_missing",
           [&](const YamlNode& at) { when.labels_missing = list(at, what + ".label_missing"); }},
+         {"annotation",
+          [&](const YamlNode& at) { label_values(at, what + ".annotation", when.annotations); }},
+         {"annotation_missing",
+          [&](const YamlNode& at) {
+            when.annotations_missing = list(at, what + ".annotation_missing");
+          }},
+         {"risk", [&](const YamlNode& at) { risks(at, what + ".risk", when); }},
+         {"image", [&](const YamlNode& at) { when.images = list(at, what + ".image"); }},
+         {"image_not",
+          [&](const YamlNode& at) { when.images_except = list(at, what + ".image_not"); }},
          {"gpu_model",
           [&](const YamlNode& at) { when.gpu_models = list(at, what + ".gpu_model"); }},
          {"region", [&](const YamlNode& at) { when.regions = list(at, what + ".region"); }},
@@ -455,8 +570,33 @@ class GuardrailReader {
           }},
          {"spot", [&](const YamlNode& at) { when.spot = yaml_.yes_or_no(at, what + ".spot"); }},
          {"priced",
-          [&](const YamlNode& at) { when.priced = yaml_.yes_or_no(at, what + ".priced"); }}});
+          [&](const YamlNode& at) { when.priced = yaml_.yes_or_no(at, what + ".priced"); }},
+         {"hours", [&](const YamlNode& at) { week_windows(at, what + ".hours", when.hours); }},
+         {"hours_not",
+          [&](const YamlNode& at) { week_windows(at, what + ".hours_not", when.hours_except); }},
+         {"budget_used_above",
+          [&](const YamlNode& at) {
+            when.budget_used_permille_above =
+                yaml_.percent(at, what + ".budget_used_above", kBudgetPercentMax);
+          }},
+         {"exceeds_budget", [&](const YamlNode& at) {
+            when.exceeds_budget = yaml_.yes_or_no(at, what + ".exceeds_budget");
+          }}});
     return when;
+  }
+
+  void week_windows(const YamlNode& node, const std::string& what,
+                    std::vector<guardrails::WeekWindow>& windows) {
+    for (const std::string& words : list(node, what)) {
+      const auto hours = parse_week_hours(words);
+      if (!hours) {
+        yaml_.refuse(node, fmt::format("{}: {}", what, hours.error().message));
+        continue;
+      }
+      windows.push_back({.days = hours->days,
+                         .from_minutes = hours->from_minutes,
+                         .to_minutes = hours->to_minutes});
+    }
   }
 
   void exemptions(const YamlNode& node, GuardrailRule& rule) {
@@ -488,6 +628,20 @@ class GuardrailReader {
   // A mapping from any label to a pattern of its value.
   void labels(const YamlNode& node, const std::string& what, RuleConditions& when) {
     label_values(node, what, when.labels);
+  }
+
+  void risks(const YamlNode& node, const std::string& what, RuleConditions& when) {
+    for (const std::string& word : list(node, what)) {
+      const auto* const at = std::ranges::find(manifests::kRiskKindWords, word);
+      if (at != std::end(manifests::kRiskKindWords)) {
+        when.risks.push_back(
+            static_cast<manifests::RiskKind>(at - std::begin(manifests::kRiskKindWords)));
+        continue;
+      }
+      yaml_.refuse(node,
+                   fmt::format("{}: '{}' is no risk; there are {}", what, printable_text(word, 60),
+                               fmt::join(manifests::kRiskKindWords, ", ")));
+    }
   }
 
   void label_values(const YamlNode& node, const std::string& what,
@@ -544,8 +698,12 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.rules[].name", "text", "", "What the rule is called. Required, and unique."},
       {"guardrails.rules[].mode", "audit, warn, enforce", "enforce",
        "How far it goes: it only records, only warns, or does what its effect says."},
-      {"guardrails.rules[].effect", "allow, warn, require_approval, deny, mutate", "deny",
-       "What becomes of a workload to which it applies. After `allow` later rules don't count."},
+      {"guardrails.rules[].effect", "allow, warn, require_approval, deny, mutate, require_label",
+       "deny",
+       "What becomes of a workload to which it applies. After `allow` later rules don't count. "
+       "`require_label` denies what lacks one of `labels`."},
+      {"guardrails.rules[].labels", "text, list of texts", "",
+       "Of the effect `require_label`: labels that must be there, and not be empty."},
       {"guardrails.rules[].reason", "text", "", "Why the rule is there, for who is stopped."},
       {"guardrails.rules[].way_out", "text", "", "What they can do instead."},
       {"guardrails.rules[].set.label", "mapping", "",
@@ -565,6 +723,19 @@ ConfigKeys guardrail_config_keys() {
        "Labels with a pattern of their value; of Slurm account, partition, qos, comment, wckey."},
       {"guardrails.rules[].when.label_missing", "text, list of texts", "",
        "One of these labels is missing or empty."},
+      {"guardrails.rules[].when.annotation", "mapping", "",
+       "Annotations of the workload or its pods with a pattern of their value."},
+      {"guardrails.rules[].when.annotation_missing", "text, list of texts", "",
+       "One of these annotations is missing or empty, such as that of a scanner."},
+      {"guardrails.rules[].when.risk", "list of risks", "",
+       "One of its pods has one of them: `privileged`, `root`, `escalation`, `capability`, "
+       "`host_namespace`, `host_path`, `host_port`, `seccomp`, `no_digest`, `secret_in_env`, "
+       "`api_token`."},
+      {"guardrails.rules[].when.image", "pattern, list of patterns", "",
+       "The image of one of its containers, with or without its registry."},
+      {"guardrails.rules[].when.image_not", "pattern, list of patterns", "",
+       "One of its containers has another image than these, or does not state one. Patterns are "
+       "compared with whole names, such as `docker.io/library/nginx:1.27`."},
       {"guardrails.rules[].when.gpu_model", "pattern, list of patterns", "",
        "Models of the GPUs it is priced on, such as `H100*`."},
       {"guardrails.rules[].when.region", "pattern, list of patterns", "", "Regions."},
@@ -586,6 +757,17 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.rules[].when.spot", "true, false", "", "Whether it runs on spot machines."},
       {"guardrails.rules[].when.priced", "true, false", "",
        "False: something of it can't be priced."},
+      {"guardrails.rules[].when.hours", "days and times, list", "",
+       "It is now one of them in `time_zone`, such as `mon-fri 08:00-18:00` or `sat 22:00-04:00`."},
+      {"guardrails.rules[].when.hours_not", "days and times, list", "", "It is now none of them."},
+      {"guardrails.rules[].when.budget_used_above", "percentage", "",
+       "Of a budget whose filters its labels and namespace meet, more is spent in this period, "
+       "such "
+       "as `90%`. A budget that can't be measured is above."},
+      {"guardrails.rules[].when.exceeds_budget", "true, false", "",
+       "A run of it, or a month, may cost more than such a budget of money has left, or its cost "
+       "is "
+       "not known."},
       {"guardrails.rules[].exempt[].when", "mapping", "",
        "To which workloads the rule does not apply, by the same conditions; without it, to all."},
       {"guardrails.rules[].exempt[].reason", "text", "", "Why. Required."},
@@ -600,6 +782,11 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.pricing.gpu_models", "mapping", "",
        "What the names of GPUs in manifests mean, such as `a100: A100-SXM4-80GB`; `default` is for "
        "requests that name none."},
+      {"guardrails.pricing.other_resources", "pattern, list of patterns", "",
+       "Extended resources that are no GPUs, such as `example.com/fpga`. Others that are not known "
+       "are not priced."},
+      {"guardrails.pod_security", "off, audit, warn, enforce", "off",
+       "Adds a rule for each risk of pods but `api_token`, in this mode, behind all others."},
       {"guardrails.admission.listen", "address", "",
        "Where `serve` answers admission reviews of Kubernetes, such as `0.0.0.0:8443`; without it, "
        "nowhere."},
@@ -673,6 +860,10 @@ ConfigKeys guardrail_config_keys() {
        "with the permission `approve`."},
       {"guardrails.approvals.approvers[].up_to", "amount", "",
        "The most that a run, or a month, may cost; without it any amount, and what is not priced."},
+      {"guardrails.approvals.approvers[].delegate.to", "pattern", "",
+       "Names of users who decide in the approver's place."},
+      {"guardrails.approvals.approvers[].delegate.from", "date", "", "The first day, in UTC."},
+      {"guardrails.approvals.approvers[].delegate.until", "date", "", "The last day."},
   };
 }
 

@@ -7,8 +7,10 @@
 
 #include "allocation/policy/yaml_text.h"
 #include "config/nearest.h"
+#include "core/ascii.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
+#include "core/whole_count.h"
 
 namespace pennyweight {
 namespace {
@@ -184,6 +186,21 @@ std::optional<std::uint32_t> YamlReader::permille(const YamlNode& node, std::str
   if (!value) return std::nullopt;
   if (value->ticks() % kTicks == 0) return static_cast<std::uint32_t>(value->ticks() / kTicks);
   refuse(node, fmt::format("{} has at most three digits after the point, such as 0.125", what));
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> YamlReader::percent(const YamlNode& node, std::string_view what,
+                                                 std::uint32_t percent_max) {
+  const auto written = any_text(node, what);
+  if (!written) return std::nullopt;
+  std::string_view digits = *written;
+  if (digits.ends_with('%')) {
+    digits.remove_suffix(1);
+    const auto number = parse_count(ascii::trim(digits, ascii::kWhitespace), percent_max);
+    if (number) return static_cast<std::uint32_t>(*number * 10);
+  }
+  refuse(node, fmt::format("{} is a percentage from 0% to {}%, such as 90%, not '{}'", what,
+                           percent_max, printable_text(*written, kShownBytesMax)));
   return std::nullopt;
 }
 

@@ -78,6 +78,9 @@ class YamlReader {
   // Thousandths: "0.3" is 300.
   std::optional<std::uint32_t> permille(const YamlNode& node, std::string_view what,
                                         std::uint32_t min, std::uint32_t max);
+  // "90%" is 900 thousandths.
+  std::optional<std::uint32_t> percent(const YamlNode& node, std::string_view what,
+                                       std::uint32_t percent_max);
   // "60s", "250ms", "5m" or "-1h", in milliseconds.
   std::optional<std::int64_t> duration(const YamlNode& node, std::string_view what,
                                        std::int64_t min_ms, std::int64_t max_ms);

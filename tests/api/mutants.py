@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Removes one check of the program after another, and verifies that test_authorisation.py notices.
+"""Removes one check of the program after another, and verifies that a test notices.
 
-usage: mutants.py BUILD_FOLDER [NAME…]
+usage: mutants.py BUILD_FOLDER [NAME… | --of access|approvals]
 
-Each mutant is one change to a line of the guard, the scoped queries or the invoices. The program is
-built once in BUILD_FOLDER with all of them, each asleep until PENNYWEIGHT_MUTANT names it, and then
-tested with one after another. That still takes a minute for each, so ctest does not run this: run it by
-hand after a change of these files. The test must pass while all are asleep. The sources are restored in
-any case, and the program with them. Exits 1 if a mutant survives, or if the line that it changes no
+Each mutant is one change to a line of the guard, the scoped queries or the invoices, which
+test_authorisation.py must notice, or to a guard of approvals, which the test that it names must. The
+program is built once in BUILD_FOLDER with all of them, each asleep until PENNYWEIGHT_MUTANT names it, and
+then tested with one after another. Of access that takes a minute for each, so ctest does not run this: run
+it by hand after a change of these files. The tests must pass while all are asleep. The sources are restored
+in any case, and the program with them. Exits 1 if a mutant survives, or if the line that it changes no
 longer exists.
 """
 import os
@@ -93,17 +94,104 @@ MUTANTS = {
     "any invoice is shown": (INVOICES, "if (!sees_invoice(principal_of(request), found->invoice)) {",
                              "if (!sees_invoice(principal_of(request), found->invoice) && !{on}) {"),
 }
+# The same of approvals, and the test that must fail: of the rules, of the book, or of the whole program.
+APPROVAL, BOOK = "src/insight/guardrails/approval.cc", "src/server/approval_book/approval_book.cc"
+ADMISSION = "src/insight/guardrails/admission.cc"
+RULES_TEST = ("insight_guardrails_test", "--gtest_filter=Approval.*")
+BOOK_TEST = ("server_approval_book_test",)
+WHOLE_TEST = ("tests/cli/approvals.py",)
+APPROVAL_MUTANTS = {
+    "own requests are approved": (
+        APPROVAL, "if (is_same_person(wish.by, approval.request.by)) {",
+        "if (!{on} && is_same_person(wish.by, approval.request.by)) {", RULES_TEST),
+    "own requests are approved from the command line": (
+        APPROVAL, "  return person_part(one) == person_part(other);",
+        "  return {on} ? one == other : person_part(one) == person_part(other);", RULES_TEST),
+    "one person counts twice": (
+        APPROVAL, "if (!is_same_person(other.by, wish.by)) continue;",
+        "if ({on} || !is_same_person(other.by, wish.by)) continue;", RULES_TEST),
+    "one person suffices": (
+        APPROVAL, "  if (!terms.two_persons_above) return 1;",
+        "  if (!terms.two_persons_above || {on}) return 1;", RULES_TEST),
+    "approvers have no limit": (
+        APPROVAL, "  if (!approver) return std::unexpected(approver.error());\n  decision.on_behalf = *std::move(approver);",
+        "  if (!approver && !{on}) return std::unexpected(approver.error());\n"
+        "  decision.on_behalf = std::move(approver).value_or(\"\");", RULES_TEST),
+    "delegates approve for who asked": (
+        APPROVAL, "!is_approver(limit.who, approval.request.by)) return limit.who;",
+        "({on} || !is_approver(limit.who, approval.request.by))) return limit.who;", RULES_TEST),
+    "a delegate and the approver are two": (
+        APPROVAL, "if (other.on_behalf.empty() || !is_approver(other.on_behalf, wish.by)) continue;",
+        "if ({on} || other.on_behalf.empty() || !is_approver(other.on_behalf, wish.by)) continue;", RULES_TEST),
+    "delegates decide on any day": (
+        APPROVAL, "limit.delegate->from <= today &&\n         today <= limit.delegate->until;",
+        "({on} ||\n         (limit.delegate->from <= today && today <= limit.delegate->until));", RULES_TEST),
+    "approvals may hold for ever": (
+        APPROVAL, "if (decision.until <= now || decision.until > latest) {",
+        "if (!{on} && (decision.until <= now || decision.until > latest)) {", RULES_TEST),
+    "what is decided is decided again": (
+        APPROVAL, "if (state != ApprovalState::kPending && !takes_back) {",
+        "if (!{on} && state != ApprovalState::kPending && !takes_back) {", RULES_TEST),
+    "requests that nobody decided on hold": (
+        APPROVAL, "if (state != ApprovalState::kApproved) return refuse_state(approval, state);",
+        "if (!{on} && state != ApprovalState::kApproved) return refuse_state(approval, state);", RULES_TEST),
+    "refused ones hold": (APPROVAL, "if (is_refused) return ApprovalState::kRefused;",
+                          "if (is_refused && !{on}) return ApprovalState::kRefused;", RULES_TEST),
+    "used ones hold": (APPROVAL, "if (is_used_up) return ApprovalState::kUsed;",
+                       "if (is_used_up && !{on}) return ApprovalState::kUsed;", RULES_TEST),
+    "ended ones hold": (APPROVAL, "return now >= *end_of(approval) ?",
+                        "return !{on} && now >= *end_of(approval) ?", RULES_TEST),
+    "the later end of two counts": (
+        APPROVAL, "if (decision.approves && (!end || decision.until < *end)) end = decision.until;",
+        "if (decision.approves && (!end || (decision.until < *end) != {on})) end = decision.until;", RULES_TEST),
+    "digests of earlier versions hold": (
+        APPROVAL, "if (is_of_earlier_version(approval.request) && !is_used_up) return ApprovalState::kExpired;",
+        "if (!{on} && is_of_earlier_version(approval.request) && !is_used_up) return ApprovalState::kExpired;", RULES_TEST),
+    "changed content is covered": (APPROVAL, "if (request.content != claim.content) {",
+                                   "if (!{on} && request.content != claim.content) {", RULES_TEST),
+    "other rules are covered": (
+        APPROVAL, "if (std::ranges::find(request.rules, rule) != request.rules.end()) continue;\n    return fail(",
+        "if ({on} || std::ranges::find(request.rules, rule) != request.rules.end()) continue;\n    return fail(", RULES_TEST),
+    "any cost is covered": (APPROVAL, "  if (!request.cost) return {};\n  const bool is_covered",
+                            "  if (!request.cost || {on}) return {};\n  const bool is_covered", RULES_TEST),
+    "images are not in the digest": (
+        APPROVAL, "for (const std::string& image : group.images) out.add(\"image\", image);",
+        "for (const std::string& image : group.images) out.add(\"image\", {on} ? \"\" : image);", RULES_TEST),
+    "labels are not in the digest": (APPROVAL, "    out.add(\"value\", value);\n  }\n  out.add(\"lifetime\"",
+                                     "    if (!{on}) out.add(\"value\", value);\n  }\n  out.add(\"lifetime\"", RULES_TEST),
+    "any token is right": (BOOK, "if (!is_same_secret(token, right)) {",
+                           "if (!{on} && !is_same_secret(token, right)) {", BOOK_TEST),
+    "tokens do not depend on the request": (
+        BOOK, "to_hex(hmac_sha256(key, request_members(request)))",
+        "to_hex(hmac_sha256(key, {on} ? request.id : request_members(request)))", BOOK_TEST),
+    "one person fills the book": (BOOK, "own >= kPendingPerPersonMax) {", "(!{on} && own >= kPendingPerPersonMax)) {", BOOK_TEST),
+    "what the audit log refuses is done": (
+        BOOK, "  TRY(record(\"approval.use\", subject_of(known->request), facts));",
+        "  if (!{on}) TRY(record(\"approval.use\", subject_of(known->request), facts));", BOOK_TEST),
+    "uses are not written": (BOOK, "  TRY(append(line));\n  const Approval* used",
+                             "  if (!{on}) TRY(append(line));\n  const Approval* used", BOOK_TEST),
+    "a denial is lifted": (
+        ADMISSION, "if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);",
+        "if (verdict.decision == Decision::kNeedsApproval || ({on} && verdict.decision == Decision::kDenied))\n"
+        "      ask_approvals(workload, verdict);", WHOLE_TEST),
+    "a dry run files a request": (ADMISSION, "    if (is_dry) return;\n", "    if (is_dry && !{on}) return;\n", WHOLE_TEST),
+    "a dry run uses an approval up": (
+        ADMISSION, "claim_of(workload, verdict, currency), by, is_dry);",
+        "claim_of(workload, verdict, currency), by, is_dry && !{on});", WHOLE_TEST),
+}
+ALL = MUTANTS | APPROVAL_MUTANTS
 AWAKE = """[] {{
   const char* const awake = std::getenv("PENNYWEIGHT_MUTANT");
   return awake != nullptr && std::string_view(awake) == "{name}";
 }}()"""
 
 
-def mutate(before):
-    """Puts all mutants into the sources, asleep, and the sources as they were into `before`. Returns
-    whose line is gone."""
+def mutate(names, before):
+    """Puts mutants into the sources, asleep, and the sources as they were into `before`. Returns whose
+    line is gone."""
     gone = []
-    for name, (file, there, instead) in MUTANTS.items():
+    for name in names:
+        file, there, instead = ALL[name][:3]
         path = ROOT / file
         text = path.read_text()
         before.setdefault(path, text)
@@ -117,17 +205,23 @@ def mutate(before):
     return gone
 
 
-def build(folder):
-    return subprocess.run(["cmake", "--build", folder, "--target", "pennyweight"],
+def build(folder, names):
+    programs = {test_of(name)[0] for name in names if not test_of(name)[0].endswith(".py")}
+    return subprocess.run(["cmake", "--build", folder, "--target", "pennyweight", *sorted(programs)],
                           capture_output=True, text=True)
 
 
-def survives(folder, name, cache):
-    """Whether the test passes with this mutant awake; "": with all asleep."""
-    done = subprocess.run([sys.executable, ROOT / "tests" / "api" / "test_authorisation.py",
-                           folder / "pennyweight", ROOT, cache], capture_output=True, text=True,
-                          env=os.environ | {"PENNYWEIGHT_MUTANT": name})
-    return done.returncode == 0
+def test_of(name):
+    return ALL[name][3] if len(ALL[name]) > 3 else ("tests/api/test_authorisation.py",)
+
+
+def passes(folder, test, name, cache):
+    """Whether a test passes with this mutant awake; "": with all asleep."""
+    program, *more = test
+    command = ([sys.executable, ROOT / program, folder / "pennyweight", ROOT, cache] if program.endswith(".py")
+               else [folder / program, *more])
+    return subprocess.run(command, capture_output=True, text=True,
+                          env=os.environ | {"PENNYWEIGHT_MUTANT": name}).returncode == 0
 
 
 def main(arguments):
@@ -138,32 +232,35 @@ def main(arguments):
     if not (folder / "build.ninja").exists():
         print(f"{folder} is not a build folder\n{__doc__}", file=sys.stderr)
         return 2
-    names = arguments[1:] or list(MUTANTS)
-    if unknown := set(names) - set(MUTANTS):
+    names = arguments[1:] or list(ALL)
+    if names[0] == "--of" and len(names) == 2 and names[1] in ("access", "approvals"):
+        names = list(MUTANTS if names[1] == "access" else APPROVAL_MUTANTS)
+    if unknown := set(names) - set(ALL):
         print(f"there is no mutant {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2
     before = {}
     try:
-        gone = mutate(before)
+        gone = mutate(names, before)
         alive = [name for name in names if name in gone]
-        built = build(folder)
+        built = build(folder, names)
         if built.returncode != 0:
             print(f"does not build\n{built.stdout[-4000:]}")
             return 1
         with tempfile.TemporaryDirectory() as cache:
-            if not survives(folder, "", cache):
-                print("the test must pass while all mutants are asleep")
-                return 1
+            for test in sorted({test_of(name) for name in names}):
+                if not passes(folder, test, "", cache):
+                    print(f"{test[0]} must pass while all mutants are asleep")
+                    return 1
             for name in names:
                 if name in alive:
                     continue
-                if survives(folder, name, cache):
+                if passes(folder, test_of(name), name, cache):
                     alive.append(name)
-                print(f"{name}: {'survives' if name in alive else 'found'}", flush=True)
+                print(f"{name}: {'survives' if name in alive else 'found'} ({test_of(name)[0]})", flush=True)
     finally:
         for path, text in before.items():
             path.write_text(text)
-        build(folder)
+        build(folder, names)
     print(f"{len(names) - len(alive)} of {len(names)} found")
     return 1 if alive else 0
 

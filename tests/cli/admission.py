@@ -39,6 +39,8 @@ guardrails:
   - name: big
     effect: require_approval
     when: {gpus_above: 16}
+  - {name: privileged, when: {risk: [privileged]}}
+  - {name: mounted, when: {risk: [host_path]}, exempt: [{when: {image: "ours/*"}, reason: our own, until: 2099-12-31}]}
 """
 PATIENCE_S = 60
 
@@ -206,8 +208,43 @@ def check_verdicts(serve):
     refused = decided(serve, "/validate", review(claim))
     expect(not refused["allowed"] and "how many GPUs it asks for is not known" in refused["status"]["message"],
            f"a claim of any number of GPUs: {refused}")
+    fast = objects(0, {"team": "own"})[0]
+    fast["spec"]["containers"][0]["resources"] = {"limits": {"example.com/fast": "1"}}
+    refused = decided(serve, "/validate", review(fast))
+    expect(not refused["allowed"] and "how many GPUs it asks for is not known" in refused["status"]["message"],
+           f"a resource that a DeviceClass may stand behind: {refused}")
+    wrapper = {"apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper", "metadata": {"name": "w"},
+               "spec": {"components": [{"template": objects(1, labels)[1]} for labels in ({"team": "own"}, {})]}}
+    refused = decided(serve, "/validate", review(wrapper))
+    expect(not refused["allowed"] and "the label 'team' is missing" in refused["status"]["message"], f"a component without: {refused}")
+    wrapper["spec"]["components"].pop()
+    expect(decided(serve, "/validate", review(wrapper))["allowed"], "all components have it")
+    check_pods(serve)
     robot = {"apiVersion": "x.io/v1", "kind": "Robot", "metadata": {"name": "r"}}
     expect(not decided(serve, "/validate", review(robot))["allowed"], "an unknown kind in closed mode")
+
+
+def check_pods(serve):
+    """Risks of pods, in every kind of container and after admission."""
+    def allowed(made, **more):
+        return decided(serve, "/validate", review(made, **more))["allowed"]
+
+    safe = objects(1, {"team": "own"})[0]
+    risky = {"name": "r", "image": "x", "securityContext": {"privileged": True}}
+    for where in ("containers", "initContainers", "ephemeralContainers"):
+        made = copy.deepcopy(safe)
+        made["spec"].setdefault(where, []).append(risky)
+        expect(not allowed(made), f"privileged in {where}")
+        expect(not allowed(made, operation="UPDATE", oldObject=safe, subResource="ephemeralcontainers"), f"later, in {where}")
+        expect(allowed(made, operation="UPDATE", oldObject=made), f"what runs goes on with {where}")
+    ours = copy.deepcopy(safe)
+    ours["spec"]["containers"][0]["image"] = "ours/x"
+    ours["spec"]["volumes"] = [{"name": "v", "hostPath": {"path": "/data"}}]
+    expect(allowed(ours), "an exempted image")
+    theirs = copy.deepcopy(ours)
+    theirs["spec"]["containers"][0]["image"] = "x"
+    expect(not allowed(theirs), "another image")
+    expect(not allowed(theirs, operation="UPDATE", oldObject=ours), "an exempted image that is replaced later")
 
 
 def check_hostile(serve):

@@ -179,6 +179,202 @@ CASES[2]["expect"] = "deny"
 (cwd / "cases.yaml").write_text(json.dumps({"cases": CASES}))
 guard(["test", "cases.yaml"], 2, ["cases[].expect is allowed, warned, needs_approval or denied, not 'deny'"])
 
+
+def verdicts(rules, manifest, code, more=""):
+    """What each workload of a manifest is decided, and the rules that apply to each."""
+    (cwd / "own.yaml").write_text(f"prices: {{override: prices.csv}}\nguardrails:\n  {more}\n  rules: {rules}\n")
+    (cwd / "own.manifest.yaml").write_text(manifest)
+    out, _ = expect_run(["--config", "own.yaml", "guard", "check", "own.manifest.yaml", "--format", "json",
+                         "--gpu-model", "H100-SXM5-80GB", "--instance-type", "box", *DAY], cwd, code)
+    tables = json.loads(out)
+    hits = {row["workload"]: set() for row in tables[0]["rows"]}
+    for table in tables[1:]:
+        for row in table["rows"]:
+            hits.setdefault(row["workload"], set()).add(row["rule"])
+    return tables[0]["rows"], hits
+
+
+# A claim that several share: rules on who uses it see its GPUs, with the labels of who uses it.
+CLAIM = """apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: all, namespace: ml}
+spec: {devices: {requests: [{name: g, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}
+---
+"""
+
+
+def job(name, labels, extra="", claims="resourceClaims: [{name: g, resourceClaimName: all}], "):
+    return f"""apiVersion: batch/v1
+kind: Job
+metadata: {{name: {name}, namespace: ml, labels: {labels}}}
+spec: {{activeDeadlineSeconds: 3600, template: {{spec: {{{claims}restartPolicy: Never, containers: [{{name: c, image: x{extra}}}]}}}}}}
+"""
+
+
+own, hits = verdicts("[{name: cv, when: {kind: Job, label: {team: cv}, gpus_above: 4}}, {name: dear, when: {kind: Job, per_run_above: 32 USD}},"
+                     " {name: owner, when: {label_missing: [team]}}]",
+                     CLAIM + job("a", "{team: cv}") + "---\n" + job("b", "{team: nlp}"), 1)
+# By hand: 8 of 8 GPUs of 32 USD an hour, and nothing of CPU and memory, for an hour.
+expect(hits == {"Job ml/a": {"cv"}, "Job ml/b": set()}, f"a shared claim: {own} {hits}")
+expect([Decimal(row["cost_per_hour"]) for row in own] == [32, 32], f"{own}")
+own, hits = verdicts("[{name: dear, when: {kind: Job, per_run_above: 31.99 USD}}]", CLAIM + job("a", "{}"), 1)
+expect(hits == {"Job ml/a": {"dear"}}, f"{own} {hits}")
+
+
+# The components of an AppWrapper: none hides behind another's labels, kind, or lifetime.
+def wrapper(*components, labels="{}"):
+    made = [json.loads(json.dumps(component)) for component in components]
+    return json.dumps({"apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper",
+                       "metadata": {"name": "w", "namespace": "ml", **({"labels": labels} if labels != "{}" else {})},
+                       "spec": {"components": [{"template": one} for one in made]}})
+
+
+def inner(kind, name, gpus, labels, **spec):
+    return {"apiVersion": "batch/v1" if kind == "Job" else "apps/v1", "kind": kind, "metadata": {"name": name, "labels": labels},
+            "spec": {**spec, "template": {"spec": {"containers": [
+                {"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}]}}}}
+
+
+SET = ("[{name: owner, when: {label_missing: [team]}}, {name: cv, when: {label: {team: cv}, gpus_above: 0}},"
+       " {name: jobs, when: {kind: Job, gpus_above: 4}}, {name: run, when: {kind: Job, per_run_above: 1 USD}}]")
+for what, manifest, wanted in [
+        ("another has the label", wrapper(inner("Deployment", "a", 1, {"team": "nlp"}), inner("Deployment", "b", 1, {})), {"owner"}),
+        ("all have it", wrapper(inner("Deployment", "a", 1, {"team": "nlp"}), inner("Deployment", "b", 1, {"team": "nlp"})), set()),
+        ("the whole has it", wrapper(inner("Deployment", "a", 1, {}), labels={"team": "nlp"}), set()),
+        ("the whole has another", wrapper(inner("Deployment", "a", 1, {"team": "cv"}), labels={"team": "nlp"}), {"cv"}),
+        ("the first has another", wrapper(inner("Deployment", "a", 1, {"team": "nlp"}), inner("Deployment", "b", 1, {"team": "cv"})), {"cv"}),
+        ("its kind", wrapper(inner("Job", "a", 8, {"team": "nlp"}, activeDeadlineSeconds=1)), {"jobs"}),
+        ("a run among services", wrapper(inner("Job", "a", 1, {"team": "nlp"}, activeDeadlineSeconds=3600),
+                                         inner("Deployment", "b", 1, {"team": "nlp"})), {"run"}),
+        ("a short one", wrapper(inner("Job", "a", 1, {"team": "nlp"}, activeDeadlineSeconds=600),
+                                inner("Deployment", "b", 1, {"team": "nlp"})), set()),
+        ("an endless one", wrapper(inner("Job", "a", 1, {"team": "nlp"}), inner("Deployment", "b", 1, {"team": "nlp"})), {"run"}),
+]:
+    own, hits = verdicts(SET, manifest, 1 if wanted else 0)
+    expect(hits == {"AppWrapper ml/w": wanted}, f"{what}: {hits}")
+
+# A resource that a DeviceClass may stand behind is no nothing.
+FAST = job("a", "{}", ", resources: {limits: {example.com/fast: 1}}", "")
+for what, manifest, more, wanted in [
+        ("not known", FAST, "", {"Job ml/a": {"big"}}), ("named", FAST, "pricing: {other_resources: 'example.com/*'}", {"Job ml/a": set()}),
+        ("network", FAST.replace("example.com/fast", "rdma/hca_shared"), "", {"Job ml/a": set()}),
+        ("of the class", """apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu.nvidia.com}
+spec: {extendedResourceName: example.com/fast, selectors: [{cel: {expression: "device.driver == 'gpu.nvidia.com'"}}]}
+---
+""" + FAST, "", {"Job ml/a": set()})]:
+    own, hits = verdicts("[{name: big, when: {gpus_above: 1}}]", manifest, 1 if wanted["Job ml/a"] else 0, more)
+    expect(hits == wanted, f"a resource {what}: {own} {hits}")
+
+# The security of pods.
+SAFE = {"runAsNonRoot": True, "allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}}
+DIGEST = "registry.acme.eu/train@sha256:" + "0" * 64
+
+
+def pod(container=(), spec=(), where="containers"):
+    made = {"name": "c", "image": DIGEST, "securityContext": SAFE, **dict(container)}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ml"}, "spec": {
+        "automountServiceAccountToken": False, "containers": [{"name": "s", "image": DIGEST, "securityContext": SAFE}], **dict(spec),
+        where: [made]}})
+
+
+def context(**more):
+    return {"securityContext": {**SAFE, **more}}
+
+
+RISKS = [("nothing", pod(), set()),
+         ("privileged", pod(context(privileged=True)), {"privileged"}),
+         ("in an init container", pod(context(privileged=True), where="initContainers"), {"privileged"}),
+         ("in an ephemeral one", pod(context(privileged=True), where="ephemeralContainers"), {"privileged"}),
+         ("user 0", pod(context(runAsUser=0)), {"root"}),
+         ("user 0 of the pod", pod(spec={"securityContext": {"runAsUser": 0}}), {"root"}),
+         ("its own user", pod(context(runAsUser=7), {"securityContext": {"runAsUser": 0}}), set()),
+         ("not stated", pod(context(runAsNonRoot=None)), {"root"}),
+         ("of the pod", pod(context(runAsNonRoot=None), {"securityContext": {"runAsNonRoot": True}}), set()),
+         ("its own no", pod(context(runAsNonRoot=False), {"securityContext": {"runAsNonRoot": True}}), {"root"}),
+         ("escalation", pod(context(allowPrivilegeEscalation=None)), {"escalation"}),
+         ("adds", pod(context(capabilities={"drop": ["ALL"], "add": ["SYS_ADMIN"]})), {"capability"}),
+         ("adds a harmless one", pod(context(capabilities={"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]})), set()),
+         ("drops some", pod(context(capabilities={"drop": ["KILL"]})), {"capability"}),
+         ("network of the host", pod(spec={"hostNetwork": True}), {"host_namespace"}),
+         ("a folder of the host", pod(spec={"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}), {"host_path"}),
+         ("a port of the host", pod({"ports": [{"containerPort": 1, "hostPort": 80}]}), {"host_port"}),
+         ("seccomp", pod(context(seccompProfile={"type": "Unconfined"})), {"seccomp"}),
+         ("a tag", pod({"image": "registry.acme.eu/train:1"}), {"no_digest"}),
+         ("a secret", pod({"env": [{"name": "DB_PASSWORD", "value": "hunter2"}]}), {"secret_in_env"}),
+         ("a key under another name", pod({"env": [{"name": "X", "value": "hf_" + "a" * 34}]}), {"secret_in_env"}),
+         ("a secret's file", pod({"env": [{"name": "DB_PASSWORD_FILE", "value": "/run/secrets/db"}]}), set()),
+         ("from a Secret", pod({"env": [{"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}]}), set()),
+         ("API", pod(spec={"automountServiceAccountToken": True}), set())]
+for what, manifest, wanted in RISKS:
+    own, hits = verdicts("[]", manifest, 1 if wanted else 0, "pod_security: enforce")
+    expect(hits["Pod ml/p"] == {f"pod-security: {risk}" for risk in wanted}, f"{what}: {hits}")
+verdicts("[]", RISKS[1][1], 0, "pod_security: warn")
+secret, _ = expect_run(["--config", "own.yaml", "guard", "check", "-", *DAY], cwd, 0, [], pod({"env": [{"name": "DB_TOKEN", "value": "hunter2"}]}).encode())
+expect("DB_TOKEN" in secret and "hunter2" not in secret, f"a secret is told of and not shown: {secret}")
+for rule, manifest, wanted in [
+        ("image_not: ['registry.acme.eu/*']", pod(), False), ("image_not: ['registry.acme.eu/*']", pod({"image": "nginx"}), True),
+        ("image_not: ['docker.io/library/*']", pod({"image": "nginx"}), False), ("image: 'docker.io/*'", pod({"image": "nginx"}), True),
+        ("image: nginx", pod({"image": "nginx"}), True), ("image_not: ['registry.acme.eu/*']", pod({"image": "registry.acme.eu.evil.io/x"}), True),
+        ("annotation_missing: [scan]", pod(), True), ("risk: [api_token]", pod(spec={"automountServiceAccountToken": None}), True)]:
+    own, hits = verdicts("[{name: r, when: {" + rule + "}}]", manifest, 1 if wanted else 0)
+    expect(hits["Pod ml/p"] == ({"r"} if wanted else set()), f"{rule}: {hits}")
+# The runtime of a TrainJob holds the pod; what the job states of it counts, and what it does not is not known.
+TRAIN = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t", "namespace": "ml"},
+         "spec": {"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 1, "resourcesPerNode": {"limits": {"nvidia.com/gpu": "1"}}}}}
+for image, wanted in [(DIGEST, set()), ("nginx", {"r"}), (None, {"r"})]:
+    if image:
+        TRAIN["spec"]["trainer"]["image"] = image
+    own, hits = verdicts("[{name: r, when: {image_not: ['registry.acme.eu/*']}}]", json.dumps(TRAIN), 1 if wanted else 0)
+    expect(hits["TrainJob ml/t"] == wanted, f"a TrainJob of {image}: {hits}")
+    TRAIN["spec"]["trainer"].pop("image", None)
+(cwd / "own.yaml").write_text("guardrails: {rules: [{name: r, when: {risk: [rooot]}}]}\n")
+expect_run(["--config", "own.yaml", "guard", "check", "chat.yaml"], cwd, 2, ["'rooot' is no risk; there are privileged, root"])
+
+# Hours of the week, budgets, and labels that are required; cases state what is so then.
+(cwd / "context.yaml").write_text("""prices: {override: prices.csv}
+time_zone: Europe/Berlin
+budgets: [{name: nlp, filter: team=nlp, amount: 1000 USD}, {name: all, amount: 5000 USD}]
+guardrails:
+  rules:
+  - {name: owner, effect: require_label, labels: [team, "cost-center"]}
+  - {name: nights, effect: warn, when: {hours_not: ["mon-fri 08:00-18:00", "sat 10:00-12:00"]}}
+  - {name: used, effect: require_approval, when: {budget_used_above: 90%}}
+  - {name: beyond, effect: deny, when: {exceeds_budget: true}, exempt: [{when: {hours: sun 00:00-24:00}, reason: sundays, until: 2099-12-31}]}
+""")
+
+
+def context_case(expect_, rules, labels="{team: nlp, cost-center: a}", now="mon 09:00", budgets=None):
+    return {"name": f"{expect_} {rules} {labels} {now} {budgets}", "expect": expect_, "rules": rules, "now": now,
+            "budgets": budgets or {"nlp": "10%", "all": "0%"},
+            # By hand: 8 of 8 GPUs are 32 USD for an hour.
+            "manifest": job("a", labels, ", resources: {limits: {nvidia.com/gpu: 8}}", "")}
+
+
+CONTEXT = [context_case("allowed", []), context_case("denied", ["owner"], "{team: nlp}"),
+           context_case("denied", ["owner"], "{}"),
+           context_case("warned", ["nights"], now="fri 18:00"), context_case("warned", ["nights"], now="sat 09:59"),
+           context_case("allowed", [], now="sat 10:00"),
+           context_case("needs_approval", ["used"], budgets={"nlp": "91%", "all": "0%"}),
+           context_case("allowed", [], budgets={"nlp": "90%", "all": "0%"}),
+           context_case("denied", ["used", "beyond"], budgets={"nlp": "97%", "all": "0%"}),
+           context_case("needs_approval", ["nights", "used", "beyond"], now="sun 12:00", budgets={"nlp": "97%", "all": "0%"}),
+           context_case("denied", ["used", "beyond"], budgets={"nlp": "0%", "all": "100%"}),
+           context_case("denied", ["used", "beyond"], budgets={"nlp": "0%"}),
+           context_case("allowed", [], "{team: cv, cost-center: a}", budgets={"nlp": "100%", "all": "0%"})]
+(cwd / "context.cases.yaml").write_text(json.dumps({"cases": CONTEXT}))
+POOL = ["--gpu-model", "H100-SXM5-80GB", "--instance-type", "box", *DAY]
+expect_run(["--config", "context.yaml", "guard", "test", "context.cases.yaml", *POOL], cwd, 0, [f"{len(CONTEXT)} passed, 0 failed"])
+for wrong, says, code in [({"now": "mon-tue 09:00"}, "a day and a time such as sat 22:15", 2),
+                          ({"budgets": {"nlp": "91"}}, "is a percentage from 0% to 1000%", 2), ({"budgets": {"nope": "1%"}}, "has no budget 'nope'", 1)]:
+    (cwd / "wrong.cases.yaml").write_text(json.dumps({"cases": [CONTEXT[0] | wrong]}))
+    expect_run(["--config", "context.yaml", "guard", "test", "wrong.cases.yaml", *POOL], cwd, code, [says])
+for wrong, says in [("{name: a, effect: require_label}", "requires no label; state labels: [team]"), ("{name: a, labels: [x], when: {kind: a}}", "which only the effect require_label does"),
+                    ("{name: a, when: {hours: 8-18}}", "names no hours; write mon-fri 08:00-18:00"), ("{name: a, when: {budget_used_above: 0.9}}", "is a percentage")]:
+    (cwd / "wrong.yaml").write_text("guardrails: {rules: [" + wrong + "]}\n")
+    expect_run(["--config", "wrong.yaml", "guard", "check", "chat.yaml"], cwd, 2, [says])
+
 # The options that the templates for CI use exist.
 usage, _ = expect_run(["estimate", "--help"], cwd)
 for template in sorted((pathlib.Path(ROOT) / "deploy" / "ci").iterdir()):

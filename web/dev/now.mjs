@@ -85,7 +85,7 @@ export function approval() {
       reason: "the yearly run", namespace: "ml", labels: { team: "nlp" }, cost: "2058.8 USD", cost_of: "run",
       alternatives: ["4 x aws p4d.24xlarge (another GPU): 12.40 USD less an hour"],
     },
-    decisions: [{ at: new Date(Date.now() - 3_600_000).toISOString(), by: "cy", approves: true, note: "in the plan", until: new Date(Date.now() + 86_400_000).toISOString(), is_once: true }],
+    decisions: [{ at: new Date(Date.now() - 3_600_000).toISOString(), by: "cy", approves: true, note: "in the plan", until: new Date(Date.now() + 86_400_000).toISOString(), is_once: true, on_behalf: "" }],
     uses: [],
   };
 }

@@ -1,7 +1,9 @@
 #include "app/cli/guard_cases.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "config/alert_config.h"
 #include "config/yaml_reader.h"
 #include "core/date.h"
 #include "core/try.h"
@@ -34,6 +36,25 @@ void read_guard_case(YamlReader& yaml, const YamlNode& node, std::vector<GuardCa
         }},
        {"rules",
         [&](const YamlNode& at) { one.rules = yaml.texts(at, "cases[].rules", kGuardCasesMax); }},
+       {"now",
+        [&](const YamlNode& at) {
+          const auto hours =
+              parse_week_hours(yaml.any_text(at, "cases[].now").value_or("") + "-24:00");
+          if (!hours || std::ranges::count(hours->days, true) != 1) {
+            yaml.refuse(at, "cases[].now is a day and a time such as sat 22:15");
+            return;
+          }
+          const auto day = std::ranges::find(hours->days, true) - hours->days.begin();
+          one.now = {.weekday = static_cast<int>(day), .minute = hours->from_minutes};
+        }},
+       {"budgets",
+        [&](const YamlNode& at) {
+          if (!yaml.is(at, YamlNode::Kind::kMapping, "cases[].budgets")) return;
+          for (const YamlNode::Entry& entry : at.entries) {
+            const auto used = yaml.percent(entry.value, "cases[].budgets." + entry.key, 1000);
+            if (used) one.budgets_used[entry.key] = *used;
+          }
+        }},
        {"today", [&](const YamlNode& at) {
           read_case_text(yaml, at, "cases[].today", one.today);
           if (!parse_date(one.today)) yaml.refuse(at, "cases[].today is a day such as 2026-03-31");

@@ -6,16 +6,21 @@
 #include <iterator>
 #include <utility>
 
+#include "app/cli/budget_changes.h"
 #include "config/guardrail_config.h"
 #include "core/files/file.h"
+#include "core/int128.h"
+#include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/guardrails/limit_export.h"
 #include "insight/guardrails/native_rules.h"
+#include "insight/queries/budget_uses.h"
 #include "insight/queries/limit_query.h"
 
 namespace pennyweight {
 namespace {
 
+using guardrails::BudgetUse;
 using guardrails::LimitExport;
 using guardrails::LimitSystem;
 using guardrails::LimitUse;
@@ -76,6 +81,43 @@ Result<std::vector<LimitUse>> measured_limits(Context& context) {
   const auto store = TRY(open_ledger(context.config));
   return query_limits(limits, context.clock.now(), context.config.policy,
                       [&](const SummaryQuery& summary) { return store->summarise(summary); });
+}
+
+Result<std::vector<BudgetUse>> measured_budgets(Context& context, Date today) {
+  if (!guardrails::looks_at_budgets(context.config.guardrails->rules)) {
+    return std::vector<BudgetUse>();
+  }
+  const auto budgets = TRY(all_budgets(context));
+  const auto store = TRY(open_ledger(context.config));
+  return query_budget_uses(budgets, today, context.config.policy,
+                           [&](const SummaryQuery& summary) { return store->summarise(summary); });
+}
+
+Result<std::vector<BudgetUse>> stated_budgets(const GuardCase& one, const Config& config,
+                                              Date today) {
+  for (const auto& [name, used] : one.budgets_used) {
+    if (std::ranges::find(config.budgets, name, &Budget::name) != config.budgets.end()) continue;
+    return fail(ErrorCode::kNotFound,
+                fmt::format("the configuration has no budget '{}'", printable_text(name, 200)));
+  }
+  std::vector<BudgetUse> uses;
+  for (const Budget& budget : budgets_of_day(config.budgets, today)) {
+    auto scope = TRY(budget_scope(budget, config.policy));
+    BudgetUse use{.name = budget.name,
+                  .scope = std::move(scope),
+                  .amount = budget.amount_on(today),
+                  .problem = fmt::format("the case does not state it, as budgets: {{{}: 95%}} does",
+                                         budget.name)};
+    const auto used = one.budgets_used.find(budget.name);
+    if (used != one.budgets_used.end()) {
+      const Money spent = Money::from_ticks(use.amount.ticks() / 1000 * Int128{used->second},
+                                            use.amount.currency());
+      use.left = use.amount - spent;
+      use.problem.clear();
+    }
+    uses.push_back(std::move(use));
+  }
+  return uses;
 }
 
 Result<ExitCode> run_guard_limits(const GuardLimitArguments& arguments, Context& context) {

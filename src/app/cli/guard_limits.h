@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/guard_cases.h"
 #include "app/cli/shared_options.h"
 #include "app/context/context.h"
+#include "config/config.h"
+#include "core/date.h"
 #include "core/error.h"
 #include "core/instant.h"
+#include "insight/guardrails/rule_context.h"
 #include "insight/guardrails/usage_limit.h"
 
 namespace pennyweight {
@@ -30,5 +34,11 @@ Result<ExitCode> run_guard_export(const GuardExportArguments& arguments, Context
 // The limits of money and GPU-hours, measured in the ledger; empty, without opening the ledger,
 // where there are none.
 Result<std::vector<guardrails::LimitUse>> measured_limits(Context& context);
+
+// How far budgets have come on a day; empty, without opening the ledger, where no rule asks for it.
+Result<std::vector<guardrails::BudgetUse>> measured_budgets(Context& context, Date today);
+// The same as a case states it. An Error: it names a budget that the configuration does not have.
+Result<std::vector<guardrails::BudgetUse>> stated_budgets(const GuardCase& one,
+                                                          const Config& config, Date today);
 
 }  // namespace pennyweight

@@ -112,7 +112,9 @@ Table request_table(const Approval& approval, const ApprovalBook& book,
   add("cost", std::get<std::string>(cost));
   for (const std::string& other : request.alternatives) add("alternative", other);
   for (const ApprovalDecision& decision : approval.decisions) {
-    std::string text = fmt::format("{}, at {}", decision.by, to_text(decision.at));
+    std::string text =
+        fmt::format("{}{}{}, at {}", decision.by, decision.on_behalf.empty() ? "" : " for ",
+                    decision.on_behalf, to_text(decision.at));
     if (decision.approves) {
       text += fmt::format(", until {}, {}", to_text(decision.until),
                           decision.is_once ? "once" : "any number of times");

@@ -116,8 +116,11 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   const Date today = TRY(read_today(arguments.today, context.clock.now()));
   const auto catalog = TRY(load_catalog(context.config));
   const auto arrived = TRY(estimate_paths(arguments.paths, catalog, options));
+  const auto budgets = TRY(measured_budgets(context, today));
+  guardrails::RuleContext when{.today = today, .budgets = budgets};
+  when.now = guardrails::wall_time(context.clock.now(), context.config.policy.time_zone);
   const auto estimate = TRY(guardrails::estimate_changed(arrived, context.config.guardrails->rules,
-                                                         catalog, options, today));
+                                                         catalog, options, when));
   Table decisions;
   decisions.title = "Decisions";
   decisions.currency = estimate.currency;
@@ -148,7 +151,7 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   const std::uint64_t left_ms = month_left_ms(context.clock.now(), context.config.policy);
   for (const guardrails::WorkloadEstimate& workload : estimate.workloads) {
     auto verdict = guardrails::judge_workload(workload, context.config.guardrails->rules,
-                                              estimate.currency, today);
+                                              estimate.currency, when);
     guardrails::add_hits(guardrails::limit_hits(workload, limits, estimate.currency, left_ms),
                          verdict);
     const std::string title = guardrails::workload_title(workload.workload);
@@ -198,24 +201,28 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
 // The verdict of a case's only workload.
 Result<guardrails::Verdict> judge_case(const GuardCase& one, const Catalog& catalog,
                                        const guardrails::EstimateOptions& options,
-                                       const Config& config, Date today) {
+                                       const Config& config, Date today, Instant now) {
   const manifests::ManifestFile file{.name = one.name, .text = one.manifest};
   const auto reading = TRY(manifests::read_manifest_files({&file, 1}));
-  if (reading.workloads.size() != 1) {
-    return fail(ErrorCode::kBadFile,
-                fmt::format("the manifest has {} workloads that can be read, and a case has one{}",
-                            reading.workloads.size(),
-                            reading.unpriced.empty() ? "" : ": " + reading.unpriced[0].reason));
-  }
   if (!one.today.empty()) {
     const Date stated = TRY(parse_date(one.today));
     today = stated;
   }
+  guardrails::RuleContext when{.today = today};
+  when.now = one.now ? *one.now : guardrails::wall_time(now, config.policy.time_zone);
+  const auto budgets = TRY(stated_budgets(one, config, today));
+  when.budgets = budgets;
   const auto arrived = TRY(guardrails::estimate_workloads(reading, catalog, options));
   const auto estimate =
-      TRY(guardrails::estimate_changed(arrived, config.guardrails->rules, catalog, options, today));
+      TRY(guardrails::estimate_changed(arrived, config.guardrails->rules, catalog, options, when));
+  if (estimate.workloads.size() != 1) {
+    return fail(ErrorCode::kBadFile,
+                fmt::format("the manifest has {} workloads that can be read, and a case has one{}",
+                            estimate.workloads.size(),
+                            reading.unpriced.empty() ? "" : ": " + reading.unpriced[0].reason));
+  }
   return guardrails::judge_workload(estimate.workloads[0], config.guardrails->rules,
-                                    estimate.currency, today);
+                                    estimate.currency, when);
 }
 
 // What is wrong with a verdict; empty: nothing.
@@ -243,7 +250,8 @@ Result<ExitCode> run_test(const GuardArguments& arguments, Context& context) {
     const std::string text = TRY(read_file(path, limits::kConfigBytesMax));
     const auto cases = TRY(parse_guard_cases(text, path));
     for (const GuardCase& one : cases) {
-      const auto verdict = judge_case(one, catalog, options, context.config, today);
+      const auto verdict =
+          judge_case(one, catalog, options, context.config, today, context.clock.now());
       const std::string wrong = verdict ? mismatch(one, *verdict) : verdict.error().message;
       ++(wrong.empty() ? passed : failed);
       if (wrong.empty()) continue;

@@ -30,6 +30,7 @@ AdmissionService::AdmissionService(const Config& config, const Catalog& catalog,
     : config_(config),
       catalog_(catalog),
       offers_(catalog),
+      looks_at_hours_(guardrails::looks_at_hours(config.guardrails->rules)),
       approvals_(approvals),
       limits_(limits),
       clock_(clock),
@@ -83,6 +84,7 @@ server::Response AdmissionService::answer(const server::Request& request,
   const auto begin = std::chrono::steady_clock::now();
   const Instant now = clock_.now();
   const auto limits = limits_.uses();
+  const auto budgets = limits_.budgets();
   guardrails::AdmissionPolicy policy{
       .rules = config_.guardrails->rules,
       .catalog = catalog_,
@@ -94,6 +96,9 @@ server::Response AdmissionService::answer(const server::Request& request,
       .limits = *limits,
       .month_left_ms = month_left_ms(now, config_.policy)};
   policy.pricing.at = now;
+  policy.budgets = budgets->uses;
+  policy.budgets_problem = budgets->problem;
+  if (looks_at_hours_) policy.now = guardrails::wall_time(now, config_.policy.time_zone);
   policy.offers = &offers_;
   const auto answered = guardrails::answer_review(request.body, endpoint, policy,
                                                   std::chrono::floor<std::chrono::days>(now));

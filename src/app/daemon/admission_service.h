@@ -51,6 +51,7 @@ class AdmissionService {
   const Config& config_;
   const Catalog& catalog_;
   const guardrails::OfferLists offers_;
+  const bool looks_at_hours_;
   guardrails::ApprovalDesk& approvals_;
   const LimitWatch& limits_;
   Clock& clock_;

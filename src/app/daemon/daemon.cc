@@ -584,7 +584,7 @@ Result<void> Daemon::start_alerts() {
   TRY(alerts_->start());
   running_alerts_ = alerts_.get();
   // Last: its thread uses services_, which ends before it where serve fails to start.
-  limits_->start(summarise);
+  limits_->start(summarise, [this] { return services_->budget_book->with(config_.budgets); });
   return {};
 }
 

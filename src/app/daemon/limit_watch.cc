@@ -7,6 +7,10 @@
 
 #include "config/guardrail_config.h"
 #include "core/billing_period.h"
+#include "core/check.h"
+#include "core/date.h"
+#include "insight/guardrails/rules.h"
+#include "insight/queries/budget_uses.h"
 #include "insight/queries/limit_query.h"
 
 namespace pennyweight {
@@ -14,6 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds kMeasureEvery{60};
 constexpr std::chrono::minutes kMeasureAgeMax{15};
+constexpr const char* kJustStarted = "serve has just started";
 
 LimitUses unmeasured(const std::vector<guardrails::UsageLimit>& limits, const std::string& why) {
   LimitUses uses;
@@ -29,18 +34,20 @@ LimitWatch::LimitWatch(const Config& config, Clock& clock, Log& log)
     : config_(config),
       clock_(clock),
       log_(log),
-      uses_(std::make_shared<const LimitUses>(
-          unmeasured(config.guardrails->limits, "serve has just started"))),
+      uses_(std::make_shared<const LimitUses>(unmeasured(config.guardrails->limits, kJustStarted))),
+      budgets_(std::make_shared<const BudgetUses>(BudgetUses{.problem = kJustStarted})),
       kept_(kMeasureAgeMax) {}
 
 LimitWatch::~LimitWatch() { stop(); }
 
-void LimitWatch::start(SummarySource summarise) {
+void LimitWatch::start(SummarySource summarise,
+                       std::function<Result<std::vector<Budget>>()> budgets) {
   const auto& limits = config_.guardrails->limits;
   const bool measures = std::ranges::any_of(limits, [](const guardrails::UsageLimit& limit) {
     return limit.per_month || limit.gpu_hours;
   });
-  if (!measures) return;
+  if (guardrails::looks_at_budgets(config_.guardrails->rules)) list_budgets_ = std::move(budgets);
+  if (!measures && !list_budgets_) return;
   summarise_ = std::move(summarise);
   thread_ = std::thread([this] { run(); });
 }
@@ -59,9 +66,15 @@ std::shared_ptr<const LimitUses> LimitWatch::uses() const {
   return uses_;
 }
 
+std::shared_ptr<const BudgetUses> LimitWatch::budgets() const {
+  const std::lock_guard lock(mutex_);
+  return budgets_;
+}
+
 void LimitWatch::run() {
   while (true) {
     measure();
+    if (list_budgets_) measure_budgets();
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kMeasureEvery, [this] { return stopping_; })) return;
   }
@@ -81,6 +94,34 @@ void LimitWatch::measure() {
              BillingPeriod::containing(now, config_.policy.time_zone).to_interval().begin());
   const std::lock_guard lock(mutex_);
   uses_ = std::make_shared<const LimitUses>(std::move(uses));
+}
+
+void LimitWatch::measure_budgets() {
+  const Instant now = clock_.now();
+  const auto today = parse_date(local_date(now, config_.policy.time_zone));
+  CHECK(today.has_value(), "local_date() writes a date");
+  const auto listed = list_budgets_();
+  auto measured = listed
+                      ? query_budget_uses(*listed, *today, config_.policy, summarise_)
+                      : Result<std::vector<guardrails::BudgetUse>>(std::unexpected(listed.error()));
+  if (!measured) {
+    log_.warn_hourly("budgets", "budgets of rules", {{"why", measured.error().message}});
+    // What was measured a while ago on the same day stands.
+    const bool stands = now - budgets_measured_ < kMeasureAgeMax &&
+                        local_date(budgets_measured_, config_.policy.time_zone) ==
+                            local_date(now, config_.policy.time_zone);
+    if (stands) return;
+  } else {
+    budgets_measured_ = now;
+  }
+  BudgetUses budgets;
+  if (measured) {
+    budgets.uses = *std::move(measured);
+  } else {
+    budgets.problem = measured.error().message;
+  }
+  const std::lock_guard lock(mutex_);
+  budgets_ = std::make_shared<const BudgetUses>(std::move(budgets));
 }
 
 }  // namespace pennyweight

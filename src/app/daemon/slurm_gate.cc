@@ -133,6 +133,7 @@ SlurmGate::SlurmGate(const Config& config, const Catalog& catalog,
     : config_(config),
       catalog_(catalog),
       offers_(catalog),
+      looks_at_hours_(guardrails::looks_at_hours(config.guardrails->rules)),
       approvals_(approvals),
       limits_(limits),
       clock_(clock),
@@ -279,6 +280,7 @@ std::string SlurmGate::answer(const Connection& connection) {
       .is_slurm_daemon = daemon != daemons_.end()};
   const Instant now = clock_.now();
   const auto limits = limits_.uses();
+  const auto budgets = limits_.budgets();
   guardrails::AdmissionPolicy policy{.rules = config_.guardrails->rules,
                                      .catalog = catalog_,
                                      .pricing = config_.guardrails->pricing,
@@ -287,6 +289,9 @@ std::string SlurmGate::answer(const Connection& connection) {
                                      .limits = *limits,
                                      .month_left_ms = month_left_ms(now, config_.policy)};
   policy.pricing.at = now;
+  policy.budgets = budgets->uses;
+  policy.budgets_problem = budgets->problem;
+  if (looks_at_hours_) policy.now = guardrails::wall_time(now, config_.policy.time_zone);
   policy.offers = &offers_;
   const auto answered = guardrails::answer_slurm_submission(
       connection.text, caller, policy, std::chrono::floor<std::chrono::days>(now));

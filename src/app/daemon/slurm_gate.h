@@ -59,6 +59,7 @@ class SlurmGate {
   const Config& config_;
   const Catalog& catalog_;
   const guardrails::OfferLists offers_;
+  const bool looks_at_hours_;
   guardrails::ApprovalDesk& approvals_;
   const LimitWatch& limits_;
   Clock& clock_;

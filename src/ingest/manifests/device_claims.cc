@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::string_view kClassPrefix = "deviceclass.resource.kubernetes.io/";
 // Words in the names of classes and drivers whose devices are no accelerators, and whole names.
-constexpr std::string_view kOtherWords[] = {"net", "nic", "rdma", "roce"};
+constexpr std::string_view kOtherWords[] = {"net", "nic", "rdma", "roce", "hca",   "sriov",
+                                            "efa", "eni", "fuse", "kvm",  "vhost", "tun"};
 constexpr std::string_view kOtherNames[] = {"dra.cpu", "dra.memory"};
 constexpr std::string_view kComputeDomain = "compute-domain";
 // Attributes that decide neither the model nor the part of it.
@@ -41,13 +42,8 @@ bool is_among(std::span<const std::string_view> names, std::string_view name) {
 
 bool is_other_class(std::string_view name) {
   if (is_gpu_class(name)) return false;
-  if (name.starts_with(kComputeDomain) || is_among(kOtherNames, name)) return true;
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find_first_of(".-/_", begin), name.size());
-    if (is_among(kOtherWords, name.substr(begin, end - begin))) return true;
-    begin = end + 1;
-  }
-  return false;
+  return name.starts_with(kComputeDomain) || is_among(kOtherNames, name) ||
+         names_other_device(name);
 }
 
 std::string_view trimmed(std::string_view text) { return ascii::trim(text, ascii::kWhitespace); }
@@ -305,6 +301,15 @@ ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known
     if (!all.problem.empty()) return all;
   }
   return all;
+}
+
+bool names_other_device(std::string_view name) {
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of(".-/_", begin), name.size());
+    if (is_among(kOtherWords, name.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 std::string claim_key(bool is_shared, std::string_view scoped_name) {

@@ -47,6 +47,10 @@ ClaimedGpus read_class(std::string_view device_class, std::uint64_t count,
 // Whose GPUs a resource, class or driver is of: "NVIDIA", "AMD", "Intel"; empty: not said.
 std::string gpu_vendor_of(std::string_view name);
 
+// Whether a word of the name of a resource, class or driver says that its devices are no
+// accelerators: "rdma/hca_shared".
+bool names_other_device(std::string_view name);
+
 // Adds what a claim asks for; a second model is a problem, since a pod has one.
 void join_claims(ClaimedGpus& all, const ClaimedGpus& more);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -134,6 +135,7 @@ class ObjectReader {
     if (workload_.name.empty()) workload_.name = object_.at("metadata.generateName").scalar;
     workload_.line = object_.line;
     workload_.labels = read_texts(object_.at("metadata.labels"));
+    workload_.annotations = read_texts(object_.at("metadata.annotations"));
     workload_.approval = object_.at("metadata.annotations")[kApprovalAnnotation].scalar;
     const bool is_known = TRY(read_kind());
     if (!is_known) return std::nullopt;
@@ -189,6 +191,9 @@ class ObjectReader {
     group.replicas = replicas;
     for (const auto& [key, value] : read_texts(pod_template.at("metadata.labels"))) {
       workload_.labels.emplace(key, value);
+    }
+    for (const auto& [key, value] : read_texts(pod_template.at("metadata.annotations"))) {
+      workload_.annotations.emplace(key, value);
     }
     workload_.groups.push_back(std::move(group));
     return workload_.groups.back();
@@ -399,6 +404,9 @@ class ObjectReader {
     container.kind = DocumentNode::Kind::kMapping;
     container.fields.emplace_back("name", DocumentNode());
     container.fields.emplace_back("resources", trainer["resourcesPerNode"]);
+    for (const std::string_view key : {"image", "env"}) {
+      if (trainer.has(key)) container.fields.emplace_back(std::string(key), trainer[key]);
+    }
     DocumentNode containers;
     containers.kind = DocumentNode::Kind::kSequence;
     containers.items.push_back(std::move(container));
@@ -445,14 +453,50 @@ class ObjectReader {
       if (inner->lifetime == Lifetime::kScheduled) {
         workload_.notes.emplace_back("what it runs by a schedule is priced as if it always ran");
       }
-      for (const auto& [key, value] : inner->labels) workload_.labels.emplace(key, value);
+      add_part(*inner);
       for (const ReplicaGroup& group : inner->groups) {
         ReplicaGroup& added = workload_.groups.emplace_back(group);
         added.name =
             group.name.empty() ? inner->name : fmt::format("{} {}", inner->name, group.name);
       }
     }
+    join_part_labels();
     return true;
+  }
+
+  // Its groups are added right after it. What it holds itself comes as parts of their own.
+  void add_part(const WorkloadRequest& inner) {
+    const std::size_t begin = workload_.groups.size();
+    std::vector<std::size_t> groups(inner.groups.size());
+    std::iota(groups.begin(), groups.end(), begin);
+    workload_.parts.push_back({.kind = inner.kind,
+                               .api_group = inner.api_group,
+                               .name_space = inner.name_space,
+                               .name = inner.name,
+                               .labels = inner.labels,
+                               .annotations = inner.annotations,
+                               .lifetime = inner.lifetime,
+                               .groups = std::move(groups)});
+    for (WorkloadPart part : inner.parts) {
+      for (std::size_t& group : part.groups) group += begin;
+      workload_.parts.push_back(std::move(part));
+    }
+  }
+
+  // A label of components is one of the whole only where all of them state the same, so that no
+  // component hides behind another's. Components have those of the whole that they don't state.
+  void join_part_labels() {
+    const auto own = workload_.labels;
+    if (!workload_.parts.empty()) {
+      for (const auto& [key, value] : workload_.parts.front().labels) {
+        const bool is_of_all = std::ranges::all_of(workload_.parts, [&](const WorkloadPart& part) {
+          const auto at = part.labels.find(key);
+          return at != part.labels.end() && at->second == value;
+        });
+        if (is_of_all) workload_.labels.emplace(key, value);
+      }
+    }
+    for (WorkloadPart& part : workload_.parts) part.labels.insert(own.begin(), own.end());
   }
 
   // An object without a namespace is made in that of what holds it.
@@ -568,12 +612,15 @@ class ObjectsReader {
   }
 
   // Notes which claims of their own a workload uses.
-  void collect_users(const DocumentNode& node, const WorkloadRequest& workload) {
+  void collect_users(const DocumentNode& node, WorkloadRequest& workload) {
     for (const auto& [key, value] : node.fields) {
       if (key == "resourceClaimName" && value.kind == DocumentNode::Kind::kScalar) {
-        const auto [at, is_new] = shared_users_.emplace(
-            fmt::format("{}/{}", workload.name_space, value.scalar), Lifetime::kRun);
+        const std::string claim = fmt::format("{}/{}", workload.name_space, value.scalar);
+        const auto [at, is_new] = shared_users_.emplace(claim, Lifetime::kRun);
         if (workload.lifetime != Lifetime::kRun) at->second = Lifetime::kService;
+        if (std::ranges::find(workload.shared_claims, claim) == workload.shared_claims.end()) {
+          workload.shared_claims.push_back(claim);
+        }
       }
       collect_users(value, workload);
     }
@@ -683,6 +730,12 @@ class ObjectsReader {
 };
 
 }  // namespace
+
+void WorkloadRequest::move_to_namespace(const std::string& other) {
+  name_space = other;
+  for (WorkloadPart& part : parts) part.name_space = other;
+  for (std::string& claim : shared_claims) claim = other + claim.substr(claim.find('/'));
+}
 
 bool is_kubernetes_object(const DocumentNode& node) {
   return node["apiVersion"].kind == DocumentNode::Kind::kScalar &&

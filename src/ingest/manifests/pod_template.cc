@@ -181,6 +181,27 @@ std::string requested_vendor(const std::vector<KubernetesResources>& extended) {
   return "";
 }
 
+// Extended resources that are neither GPUs nor known to be something else. A DeviceClass may give
+// its GPUs any name.
+std::vector<std::string> unknown_names(const std::vector<KubernetesResources>& extended) {
+  std::vector<std::string> unknown;
+  for (const KubernetesResources& resources : extended) {
+    for (const auto& [name, quantity] : resources) {
+      const std::size_t slash = name.find('/');
+      // Names with "gpu" are read or refused as GPUs; those without a domain are Kubernetes' own.
+      const bool is_known =
+          slash == std::string::npos || name.find("gpu") != std::string::npos ||
+          name.starts_with("nvidia.com/mig-") || name.starts_with("kubernetes.io/") ||
+          name.substr(0, slash).ends_with(".kubernetes.io") || names_other_device(name);
+      if (!is_known && quantity != "0") unknown.push_back(name);
+    }
+  }
+  std::ranges::sort(unknown);
+  const auto again = std::ranges::unique(unknown);
+  unknown.erase(again.begin(), again.end());
+  return unknown;
+}
+
 // Extended resources that stand for a device class, which are taken out of the containers'.
 ClaimedGpus take_class_requests(std::vector<KubernetesResources>& extended,
                                 const DeviceClaims& known) {
@@ -252,11 +273,12 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
   const NodeSharing sharing = demanded_sharing(labels, group.place);
   kubernetes::Pod pod;
   pod.containers = read_containers(pod_spec["containers"]);
-  for (const std::string_view key : {"initContainers", "containers"}) {
+  for (const std::string_view key : {"initContainers", "containers", "ephemeralContainers"}) {
     for (const DocumentNode& container : pod_spec[key].items) {
       group.images.push_back(container["image"].scalar);
     }
   }
+  group.risks = find_pod_risks(pod_spec);
   pod.init_containers = read_containers(pod_spec["initContainers"]);
   pod.requests = read_resources(pod_spec.at("resources.requests"));
   pod.overhead = read_resources(pod_spec["overhead"]);
@@ -274,6 +296,7 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
     group.problem = fmt::format("it asks for {}, and the price list has GPUs only", other);
     return group;
   }
+  group.unknown_resources = unknown_names(request->extended);
   group.cpu_milli = request->cpu_milli;
   group.memory_bytes = request->memory_bytes;
   Labels annotations;

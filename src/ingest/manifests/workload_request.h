@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/gpu/resource_name.h"
+#include "ingest/manifests/pod_security.h"
 
 namespace pennyweight::manifests {
 
@@ -63,9 +64,25 @@ struct ReplicaGroup {
   // The time that its replicas hold in one run, added up and at most. Absent: no limit is stated.
   std::optional<std::uint64_t> replica_ms_max = std::nullopt;
   std::vector<std::string> images = {};  // of its containers, in their order
+  std::vector<PodRisk> risks = {};       // of pods
+  // Extended resources of which nothing says whether they are GPUs: "example.com/fast".
+  std::vector<std::string> unknown_resources = {};
   // Why its GPUs can't be read; it is then not priced.
   std::string problem = {};
   bool operator==(const ReplicaGroup&) const = default;
+};
+
+// A component of an AppWrapper: what it is called, and which groups of the whole are its own.
+struct WorkloadPart {
+  std::string kind;
+  std::string api_group = {};
+  std::string name_space;
+  std::string name;
+  std::map<std::string, std::string, std::less<>> labels = {};  // the whole's where it has none
+  std::map<std::string, std::string, std::less<>> annotations = {};
+  Lifetime lifetime = Lifetime::kService;
+  std::vector<std::size_t> groups = {};  // indices of the whole's
+  bool operator==(const WorkloadPart&) const = default;
 };
 
 struct WorkloadRequest {
@@ -76,12 +93,19 @@ struct WorkloadRequest {
   std::string name_space;      // may be empty
   std::string name;
   std::map<std::string, std::string, std::less<>> labels = {};
+  std::map<std::string, std::string, std::less<>> annotations = {};
   Lifetime lifetime = Lifetime::kService;
   std::string schedule = {};  // of a kScheduled one: "0 3 * * *"
   std::vector<ReplicaGroup> groups = {};
+  std::vector<WorkloadPart> parts = {};  // of an AppWrapper
+  // The claims of their own that it uses, "namespace/name", whose GPUs are priced with the claim.
+  std::vector<std::string> shared_claims = {};
   std::vector<std::string> notes = {};
   std::string approval = {};  // the token of an approval that its annotation carries
   bool operator==(const WorkloadRequest&) const = default;
+
+  // Places it, its components and the claims that it uses in a namespace.
+  void move_to_namespace(const std::string& other);
 };
 
 // Something that is in a file and not in the price, and why.

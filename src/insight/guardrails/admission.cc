@@ -18,6 +18,7 @@
 #include "ingest/manifests/pod_places.h"
 #include "insight/guardrails/findings.h"
 #include "insight/guardrails/json_patch.h"
+#include "insight/guardrails/owner_kinds.h"
 
 namespace pennyweight::guardrails {
 namespace {
@@ -30,13 +31,6 @@ constexpr std::size_t kUidBytesMax = 256;
 constexpr std::size_t kWarningsMax = 16;
 constexpr std::size_t kWarningBytesMax = 240;
 constexpr std::size_t kMessageBytesMax = 4000;
-// Kinds that are judged as a whole, and make pods or others of them.
-constexpr std::string_view kOwnerKinds[] = {
-    "Deployment", "ReplicaSet", "StatefulSet",      "ReplicationController",
-    "Job",        "CronJob",    "JobSet",           "LeaderWorkerSet",
-    "PyTorchJob", "TFJob",      "MPIJob",           "XGBoostJob",
-    "PaddleJob",  "JAXJob",     "TrainJob",         "RayCluster",
-    "RayJob",     "RayService", "InferenceService", "AppWrapper"};
 // Kinds whose pods are described by a template that may be changed later.
 constexpr std::string_view kChangeableKinds[] = {"Deployment", "StatefulSet", "CronJob",
                                                  "LeaderWorkerSet"};
@@ -62,21 +56,33 @@ bool fits_any_pattern(const std::vector<std::string>& patterns, std::string_view
 }
 
 // What a rule may look at, without the places in the text.
-WorkloadRequest without_lines(WorkloadRequest request) {
+WorkloadRequest without_lines(WorkloadRequest request, const LooksAtPods& looks) {
   request.line = 0;
   request.notes.clear();
   request.approval.clear();
+  const auto forget = [&](auto& annotations) {
+    std::erase_if(annotations, [&](const auto& annotation) {
+      return std::ranges::find(looks.annotations, annotation.first) == looks.annotations.end();
+    });
+  };
+  forget(request.annotations);
+  for (manifests::WorkloadPart& part : request.parts) forget(part.annotations);
   for (manifests::ReplicaGroup& group : request.groups) {
     group.line = 0;
-    group.images.clear();  // a new version of what runs asks for no more
+    // A new version of what runs asks for no more, unless some rule looks at images.
+    if (!looks.images) group.images.clear();
+    std::erase_if(group.risks, [&](const manifests::PodRisk& risk) {
+      return std::ranges::find(looks.risks, risk.kind) == looks.risks.end();
+    });
   }
   return request;
 }
 
 // Whether `after` is `before`, or the same with fewer replicas.
-bool asks_for_no_more(const WorkloadRequest& before, const WorkloadRequest& after) {
-  WorkloadRequest old = without_lines(before);
-  WorkloadRequest fresh = without_lines(after);
+bool asks_for_no_more(const WorkloadRequest& before, const WorkloadRequest& after,
+                      const LooksAtPods& looks) {
+  WorkloadRequest old = without_lines(before, looks);
+  WorkloadRequest fresh = without_lines(after, looks);
   if (old.groups.size() != fresh.groups.size()) return false;
   for (std::size_t i = 0; i < old.groups.size(); ++i) {
     manifests::ReplicaGroup& was = old.groups[i];
@@ -90,6 +96,8 @@ bool asks_for_no_more(const WorkloadRequest& before, const WorkloadRequest& afte
     const bool is_longer = was.replica_ms_max && UInt128{*is.replica_ms_max} * was.replicas >
                                                      UInt128{*was.replica_ms_max} * is.replicas;
     if (is_longer) return false;
+    if (!std::ranges::includes(was.risks, is.risks)) return false;
+    is.risks = was.risks;
     is.replicas = was.replicas;
     is.replicas_max = was.replicas_max;
     is.replica_ms_max = was.replica_ms_max;
@@ -180,7 +188,9 @@ class Review {
   Result<Estimate> estimate(DocumentNode object) const {
     const manifests::SourcedDocument document{.file = "", .node = std::move(object)};
     manifests::ManifestReading reading = manifests::read_kubernetes_objects({&document, 1});
-    for (WorkloadRequest& workload : reading.workloads) workload.name_space = name_space_;
+    for (WorkloadRequest& workload : reading.workloads) {
+      workload.move_to_namespace(name_space_);
+    }
     return estimate_workloads(reading, policy_.catalog, policy_.pricing, policy_.offers);
   }
 
@@ -194,7 +204,8 @@ class Review {
     answer_.workload = printable_text(workload_title(workload.workload), 400);
     if (endpoint_ == AdmissionEndpoint::kMutate) return change(workload, is_update);
     if (is_update && has_not_grown(workload.workload)) return;
-    Verdict verdict = judge_workload(workload, policy_.rules, now->currency, today_);
+    Verdict verdict =
+        judge_workload(workload, policy_.rules, now->currency, policy_.context(today_));
     add_hits(limit_hits(workload, policy_.limits, now->currency, policy_.month_left_ms), verdict);
     decide_by(verdict);
     if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);
@@ -205,7 +216,7 @@ class Review {
     if (!manifests::is_kubernetes_object(old_)) return false;
     const auto before = estimate(old_);
     return before && before->workloads.size() == 1 &&
-           asks_for_no_more(before->workloads[0].workload, now);
+           asks_for_no_more(before->workloads[0].workload, now, looks_at_pods(policy_.rules));
   }
 
   void decide_by(const Verdict& verdict) {
@@ -265,7 +276,8 @@ class Review {
     // The pods of most kinds can't be changed once they are made, and a changed template would
     // start all pods anew; so an update is changed only where it changes the template itself.
     if (is_update && !changes_template()) return;
-    const auto changes = changes_of(workload, policy_.rules, policy_.pricing.currency, today_);
+    const auto changes =
+        changes_of(workload, policy_.rules, policy_.pricing.currency, policy_.context(today_));
     if (changes.empty()) return;
     const std::string patch = json_patch(object_, workload.workload, changes);
     if (patch == "[]") return;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "insight/guardrails/approval.h"
 #include "insight/guardrails/estimate.h"
 #include "insight/guardrails/offers.h"
+#include "insight/guardrails/rule_context.h"
 #include "insight/guardrails/rules.h"
 #include "insight/guardrails/usage_limit.h"
 
@@ -52,6 +54,14 @@ struct AdmissionPolicy {
   std::span<const LimitUse> limits = {};
   std::uint64_t month_left_ms = 0;
   const OfferLists* offers = nullptr;  // of the same catalog, kept; null: listed with each review
+  // Where rules ask for them: the time on the wall, and how far budgets have come.
+  std::optional<WallTime> now = {};
+  std::span<const BudgetUse> budgets = {};
+  std::string_view budgets_problem = {};
+
+  RuleContext context(Date today) const {
+    return {.today = today, .now = now, .budgets = budgets, .budgets_problem = budgets_problem};
+  }
 };
 
 enum class AdmissionEndpoint { kValidate, kMutate };

@@ -20,6 +20,11 @@ namespace {
 constexpr std::size_t kAlternativesMax = 3;
 constexpr std::size_t kShownTextMax = 1000;
 constexpr std::size_t kNoteBytesMax = 1000;
+// In front of the digest, so that one that was taken of less is told from one of another workload.
+constexpr std::string_view kContentVersion = "2:";
+constexpr std::size_t kSha256HexSize = 64;
+constexpr std::string_view kEarlierVersion =
+    "was asked for in an earlier version, which bound approvals to less of a workload";
 // What controllers add to an object and make anew for each.
 constexpr std::string_view kGeneratedLabels[] = {
     "controller-uid", "job-name", "batch.kubernetes.io/controller-uid",
@@ -57,7 +62,7 @@ class ContentText {
   const std::string& text() const { return text_; }
 
  private:
-  std::string text_ = "pennyweight workload 1\n";
+  std::string text_ = "pennyweight workload 2\n";
 };
 
 void add_device(const RequestedDevice& device, ContentText& out) {
@@ -88,6 +93,11 @@ void add_group(const manifests::ReplicaGroup& group, ContentText& out) {
   out.add("replica_ms", group.replica_ms_max);
   out.add("problem", group.problem);
   for (const std::string& image : group.images) out.add("image", image);
+  for (const manifests::PodRisk& risk : group.risks) {
+    out.add("risk", manifests::kRiskKindWords[static_cast<std::size_t>(risk.kind)]);
+    out.add("of", risk.what);
+  }
+  for (const std::string& name : group.unknown_resources) out.add("resource", name);
 }
 
 struct JudgedCost {
@@ -104,27 +114,72 @@ JudgedCost judged_cost(const WorkloadEstimate& workload, Currency currency) {
   return {is_run ? totals.per_run_max : totals.per_month_max, of};
 }
 
-Result<void> check_approver_limit(const ApprovalRequest& request, const std::string& who,
-                                  const ApprovalTerms& terms) {
-  if (terms.approvers.empty()) return {};
-  std::optional<Money> most;
+bool is_covered_by(const ApproverLimit& limit, const ApprovalRequest& request) {
+  if (!limit.up_to) return true;
+  return request.cost && request.cost->currency() == limit.up_to->currency() &&
+         request.cost->ticks() <= limit.up_to->ticks();
+}
+
+bool is_delegate(const ApproverLimit& limit, const std::string& who, Date today) {
+  return limit.delegate && fits_pattern(limit.delegate->to, who) && limit.delegate->from <= today &&
+         today <= limit.delegate->until;
+}
+
+// Whether a name is the approver's as whose delegate somebody decides.
+bool is_approver(const std::string& approver, const std::string& name) {
+  return is_same_person(approver, name) || fits_pattern(approver, name);
+}
+
+// For whom a delegate may approve it, besides whoever asked for it or approved it already; empty:
+// for nobody.
+std::string principal_of_delegate(const Approval& approval, const std::string& who,
+                                  const ApprovalTerms& terms, Date today) {
   for (const ApproverLimit& limit : terms.approvers) {
-    if (!fits_pattern(limit.who, who)) continue;
-    if (!limit.up_to) return {};
-    const bool covers = request.cost && request.cost->currency() == limit.up_to->currency() &&
-                        request.cost->ticks() <= limit.up_to->ticks();
-    if (covers) return {};
-    if (!most || most->ticks() < limit.up_to->ticks()) most = limit.up_to;
+    if (!is_delegate(limit, who, today) || !is_covered_by(limit, approval.request)) continue;
+    const bool decides_already =
+        std::ranges::any_of(approval.decisions, [&](const ApprovalDecision& other) {
+          return is_approver(limit.who, other.by) || other.on_behalf == limit.who;
+        });
+    if (!decides_already && !is_approver(limit.who, approval.request.by)) return limit.who;
+  }
+  return "";
+}
+
+// The approver for whom somebody may approve it: empty for themselves.
+Result<std::string> approving_for(const Approval& approval, const std::string& who,
+                                  const ApprovalTerms& terms, Date today) {
+  if (terms.approvers.empty()) return std::string();
+  std::optional<Money> most;
+  bool acts_for_some = false;
+  for (const ApproverLimit& limit : terms.approvers) {
+    const bool is_own = fits_pattern(limit.who, who);
+    const bool is_for_another = is_delegate(limit, who, today);
+    if (!is_own && !is_for_another) continue;
+    if (is_covered_by(limit, approval.request)) {
+      if (is_own) return std::string();
+      acts_for_some = true;
+    } else if (!most || most->ticks() < limit.up_to->ticks()) {
+      most = limit.up_to;
+    }
+  }
+  std::string principal = principal_of_delegate(approval, who, terms, today);
+  if (!principal.empty()) return principal;
+  if (acts_for_some) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' may approve as a delegate only, of somebody who asked for it or "
+                            "approved it already; let another person decide",
+                            who));
   }
   if (!most) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("'{}' is not among guardrails.approvals.approvers", who));
   }
-  return fail(ErrorCode::kBadValue,
-              fmt::format("'{}' may approve up to {}, and this {}", who, shown_amount(*most),
-                          request.cost ? fmt::format("costs {} a {}", shown_amount(*request.cost),
-                                                     request.cost_of)
-                                       : std::string("has no known cost")));
+  const auto& cost = approval.request.cost;
+  return fail(
+      ErrorCode::kBadValue,
+      fmt::format("'{}' may approve up to {}, and this {}", who, shown_amount(*most),
+                  cost ? fmt::format("costs {} a {}", shown_amount(*cost), approval.request.cost_of)
+                       : std::string("has no known cost")));
 }
 
 std::unexpected<Error> refuse_state(const Approval& approval, ApprovalState state) {
@@ -135,6 +190,9 @@ std::unexpected<Error> refuse_state(const Approval& approval, ApprovalState stat
   }
   if (state == ApprovalState::kRefused && !approval.decisions.empty()) {
     what = fmt::format("{} was refused by {}", approval.request.id, approval.decisions.back().by);
+  }
+  if (state == ApprovalState::kExpired && is_of_earlier_version(approval.request)) {
+    what = fmt::format("{} {}", approval.request.id, kEarlierVersion);
   }
   const bool waits = state == ApprovalState::kPending;
   return fail(ErrorCode::kBadValue, what + (waits ? "; wait for the decision" : "; ask again"));
@@ -171,11 +229,14 @@ bool is_once(const Approval& approval) {
 ApprovalState state_of(const Approval& approval, const ApprovalTerms& terms, Instant now) {
   const bool is_refused = !std::ranges::all_of(approval.decisions, &ApprovalDecision::approves);
   if (is_refused) return ApprovalState::kRefused;
+  const bool is_used_up = is_once(approval) && !approval.uses.empty();
+  // What it was bound to can't be compared with what runs now.
+  if (is_of_earlier_version(approval.request) && !is_used_up) return ApprovalState::kExpired;
   if (approving_count(approval) < approvers_needed(approval.request, terms)) {
     const bool is_late = now >= approval.request.at + std::chrono::milliseconds(terms.pending_ms);
     return is_late ? ApprovalState::kExpired : ApprovalState::kPending;
   }
-  if (is_once(approval) && !approval.uses.empty()) return ApprovalState::kUsed;
+  if (is_used_up) return ApprovalState::kUsed;
   return now >= *end_of(approval) ? ApprovalState::kExpired : ApprovalState::kApproved;
 }
 
@@ -187,6 +248,10 @@ Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wi
                                 const ApprovalTerms& terms, Instant now) {
   const ApprovalState state = state_of(approval, terms, now);
   const bool takes_back = !wish.approves && state == ApprovalState::kApproved;
+  if (state == ApprovalState::kExpired && is_of_earlier_version(approval.request)) {
+    return fail(ErrorCode::kConflict, fmt::format("{} {}; let it be asked for again",
+                                                  approval.request.id, kEarlierVersion));
+  }
   if (state != ApprovalState::kPending && !takes_back) {
     return fail(ErrorCode::kConflict, fmt::format("{} is {}; there is nothing to decide",
                                                   approval.request.id, to_text(state)));
@@ -212,9 +277,16 @@ Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wi
     return fail(ErrorCode::kBadValue,
                 fmt::format("{} has approved it already, and it takes two persons", other.by));
   }
-  if (auto limit = check_approver_limit(approval.request, wish.by, terms); !limit) {
-    return std::unexpected(limit.error());
+  for (const ApprovalDecision& other : approval.decisions) {
+    if (other.on_behalf.empty() || !is_approver(other.on_behalf, wish.by)) continue;
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} has approved it for {} already, and it takes two persons", other.by,
+                            other.on_behalf));
   }
+  auto approver =
+      approving_for(approval, wish.by, terms, std::chrono::floor<std::chrono::days>(now));
+  if (!approver) return std::unexpected(approver.error());
+  decision.on_behalf = *std::move(approver);
   const Instant latest = now + std::chrono::milliseconds(terms.valid_ms);
   decision.until = wish.until.value_or(latest);
   if (decision.until <= now || decision.until > latest) {
@@ -265,7 +337,22 @@ std::string content_hash(const manifests::WorkloadRequest& workload) {
   out.add("lifetime", static_cast<std::uint64_t>(workload.lifetime));
   out.add("schedule", workload.schedule);
   for (const manifests::ReplicaGroup& group : workload.groups) add_group(group, out);
-  return to_hex(sha256(out.text()));
+  for (const manifests::WorkloadPart& part : workload.parts) {
+    out.add("part", part.kind);
+    out.add("namespace", part.name_space);
+    out.add("name", part.name);
+    for (const std::size_t index : part.groups) out.add("of", std::uint64_t{index});
+    for (const auto& [key, value] : part.labels) {
+      out.add("label", key);
+      out.add("value", value);
+    }
+  }
+  return std::string(kContentVersion) + to_hex(sha256(out.text()));
+}
+
+bool is_of_earlier_version(const ApprovalRequest& request) {
+  return request.content.size() == kSha256HexSize &&
+         request.content.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 std::vector<std::string> rules_to_lift(const Verdict& verdict) {

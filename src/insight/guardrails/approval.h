@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/date.h"
 #include "core/error.h"
 #include "core/instant.h"
 #include "core/money.h"
@@ -45,6 +46,7 @@ struct ApprovalDecision {
   std::string note = {};
   Instant until = {};  // of one that approves: its end
   bool is_once = true;
+  std::string on_behalf = {};  // of the approver as whose delegate it was made; empty: their own
   bool operator==(const ApprovalDecision&) const = default;
 };
 
@@ -66,10 +68,19 @@ inline constexpr std::string_view kApprovalStateWords[] = {"pending", "approved"
                                                            "expired", "used"};
 std::string_view to_text(ApprovalState state);
 
+// Who decides in an approver's place, on which days (UTC).
+struct ApproverDelegate {
+  std::string to;  // a pattern of names
+  Date from = {};
+  Date until = {};  // inclusive
+  bool operator==(const ApproverDelegate&) const = default;
+};
+
 // Who may approve up to which amount.
 struct ApproverLimit {
   std::string who;                  // a pattern of names
   std::optional<Money> up_to = {};  // absent: any amount, and what is not priced
+  std::optional<ApproverDelegate> delegate = {};
   bool operator==(const ApproverLimit&) const = default;
 };
 
@@ -105,7 +116,9 @@ struct DecisionWish {
 };
 
 // The decision to be recorded, or why it may not be made: by the requester, twice by one person,
-// above the approver's limit, too late, for too long. A refusal also takes an approval back.
+// above the approver's limit, too late, for too long. A delegate counts as who they decide for: for
+// a requester they approve nothing, and both together are one person. A refusal also takes an
+// approval back.
 Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wish,
                                 const ApprovalTerms& terms, Instant now);
 
@@ -120,9 +133,13 @@ struct ApprovalClaim {
 Result<void> check_claim(const Approval& approval, const ApprovalClaim& claim,
                          const ApprovalTerms& terms, Instant now);
 
-// The SHA-256 of all that rules can judge, in hexadecimal: kind, namespace, name, labels, replicas,
-// requests, places and limits. Labels that Kubernetes makes anew for each object don't count.
+// The SHA-256 of all that rules can judge, in hexadecimal, behind the version of what is taken:
+// kind, namespace, name, labels, replicas, requests, images, risks, places and limits. Labels that
+// Kubernetes makes anew for each object don't count.
 std::string content_hash(const manifests::WorkloadRequest& workload);
+// Whether a request is bound to a digest of an earlier version; it is expired then, unless it was
+// refused or used up.
+bool is_of_earlier_version(const ApprovalRequest& request);
 
 // The rules of a verdict that wait for an approval; empty where none does.
 std::vector<std::string> rules_to_lift(const Verdict& verdict);

@@ -201,6 +201,112 @@ TEST(Approval, CoversWhatWasAskedForAndNothingElse) {
   }
 }
 
+// What was taken of less can't be compared with what runs now: it says so, and nothing is run by
+// it.
+TEST(Approval, DigestsOfAnEarlierVersionHaveExpired) {
+  const ApprovalTerms terms;
+  const Instant now = kAsked + hours(2);
+  Approval earlier = asked_approval();
+  earlier.request.content = std::string(64, 'a');
+  const ApprovalClaim claim{.content = earlier.request.content, .rules = {"big"}, .cost = usd(500)};
+  EXPECT_EQ(state_of(earlier, terms, now), ApprovalState::kExpired);
+  const auto decision = decide(earlier, {.by = "bo", .approves = true}, terms, now);
+  ASSERT_FALSE(decision);
+  EXPECT_THAT(decision.error().message, HasSubstr("earlier version"));
+  earlier.decisions = {approved_by("bo")};
+  EXPECT_EQ(state_of(earlier, terms, now), ApprovalState::kExpired);
+  const auto covered = check_claim(earlier, claim, terms, now);
+  ASSERT_FALSE(covered);
+  EXPECT_THAT(covered.error().message, HasSubstr("earlier version"));
+  EXPECT_THAT(covered.error().message, HasSubstr("ask again"));
+  earlier.uses = {{kAsked + hours(2), "kubernetes:ana"}};
+  EXPECT_EQ(state_of(earlier, terms, now), ApprovalState::kUsed);
+  EXPECT_FALSE(is_of_earlier_version(
+      {.content = content_hash({.file = "", .kind = "Pod", .name_space = "ml", .name = "p"})}));
+}
+
+// For a day dan decides for cleo, who may approve up to 1,000 dollars.
+TEST(Approval, DelegatesCountAsTheApprover) {
+  struct Case {
+    const char* name;
+    std::function<void(Approval&, ApprovalTerms&, DecisionWish&, Instant&)> set;
+    const char* refusal;
+    const char* on_behalf;
+  };
+  const Date day = std::chrono::floor<std::chrono::days>(kAsked);
+  const auto by_delegate = [] {
+    ApprovalDecision decision = approved_by("dan");
+    decision.on_behalf = "cleo";
+    return decision;
+  };
+  const Case cases[] = {
+      {"for cleo", [](auto&, auto&, auto&, auto&) {}, "", "cleo"},
+      {"cleo herself", [](auto&, auto&, auto& wish, auto&) { wish.by = "cleo"; }, "", ""},
+      {"somebody else", [](auto&, auto&, auto& wish, auto&) { wish.by = "eve"; }, "not among", ""},
+      {"on the day before",
+       [&](auto&, auto& terms, auto&, auto&) {
+         terms.approvers[0].delegate->from = day + std::chrono::days(1);
+       },
+       "not among", ""},
+      {"on the day after",
+       [&](auto&, auto& terms, auto&, auto&) {
+         terms.approvers[0].delegate->until = day - std::chrono::days(1);
+       },
+       "not among", ""},
+      {"above cleo's limit",
+       [](auto&, auto& terms, auto&, auto&) { terms.approvers[0].up_to = usd(499); },
+       "may approve up to 499.00 USD", ""},
+      {"with a limit of their own",
+       [](auto&, auto& terms, auto&, auto&) { terms.approvers.push_back({"dan", usd(500)}); }, "",
+       ""},
+      {"what cleo asked for",
+       [](auto& approval, auto&, auto&, auto&) { approval.request.by = "kubernetes:cleo@x.org"; },
+       "as a delegate only", ""},
+      {"what they asked for themselves",
+       [](auto& approval, auto&, auto&, auto&) { approval.request.by = "cli:dan"; },
+       "their own request", ""},
+      {"what cleo approved already",
+       [](auto& approval, auto& terms, auto&, auto&) {
+         approval.decisions = {approved_by("cleo")};
+         terms.two_persons_above = usd(1);
+       },
+       "as a delegate only", ""},
+      {"what the delegate approved already",
+       [&](auto& approval, auto& terms, auto& wish, auto&) {
+         approval.decisions = {by_delegate()};
+         terms.two_persons_above = usd(1);
+         wish.by = "cli:cleo";
+       },
+       "dan has approved it for cleo already", ""},
+      {"another approver is the second",
+       [&](auto& approval, auto& terms, auto& wish, auto&) {
+         approval.decisions = {by_delegate()};
+         terms.two_persons_above = usd(1);
+         terms.approvers.push_back({"eve", {}});
+         wish.by = "eve";
+       },
+       "", ""},
+  };
+  for (const Case& one : cases) {
+    Approval approval = asked_approval();
+    ApprovalTerms terms;
+    terms.approvers = {{.who = "cleo",
+                        .up_to = usd(1000),
+                        .delegate = ApproverDelegate{.to = "dan", .from = day, .until = day}}};
+    DecisionWish wish{.by = "dan", .approves = true};
+    Instant now = kAsked + std::chrono::minutes(1);
+    one.set(approval, terms, wish, now);
+    const auto decision = decide(approval, wish, terms, now);
+    if (std::string_view(one.refusal).empty()) {
+      ASSERT_TRUE(decision) << one.name << ": " << decision.error().message;
+      EXPECT_EQ(decision->on_behalf, one.on_behalf) << one.name;
+    } else {
+      ASSERT_FALSE(decision) << one.name;
+      EXPECT_THAT(decision.error().message, HasSubstr(one.refusal)) << one.name;
+    }
+  }
+}
+
 // Whatever a rule can look at is in the hash; where it stands in a file is not.
 TEST(Approval, EveryChangeOfTheContentShows) {
   using manifests::WorkloadRequest;
@@ -239,6 +345,13 @@ TEST(Approval, EveryChangeOfTheContentShows) {
       [](auto& w) { w.groups[0].may_span_machines = true; },
       [](auto& w) { w.groups[0].replica_ms_max = 0; },
       [](auto& w) { w.groups[0].problem = "?"; },
+      [](auto& w) { w.groups[0].images = {"x"}; },
+      [](auto& w) { w.groups[0].images = {"x", "x"}; },
+      [](auto& w) { w.groups[0].risks = {{manifests::RiskKind::kRoot, "it may be root"}}; },
+      [](auto& w) { w.groups[0].risks = {{manifests::RiskKind::kHostPath, "it may be root"}}; },
+      [](auto& w) { w.groups[0].unknown_resources = {"example.com/fast"}; },
+      [](auto& w) { w.parts = {{.kind = "Pod", .name_space = "", .name = "a"}}; },
+      [](auto& w) { w.parts = {{.kind = "Pod", .name_space = "", .name = "a", .groups = {0}}}; },
   };
   std::size_t number = 0;
   for (const auto& change : changes) {

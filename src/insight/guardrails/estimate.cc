@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "allocation/pricing/node_split.h"
+#include "allocation/pricing/rate_card.h"
 #include "core/gpu/gpu_model.h"
 #include "core/gpu/gpu_speed.h"
 #include "core/plain_text.h"
@@ -67,6 +68,13 @@ class GroupPricer {
     GroupEstimate estimate = empty_estimate(group);
     if (!group.problem.empty()) {
       estimate.problem = group.problem;
+      return estimate;
+    }
+    if (!group.unknown_resources.empty()) {
+      estimate.problem = fmt::format(
+          "it asks for {}, and nothing says whether that is a GPU; give the file with its "
+          "DeviceClass, or name it in guardrails.pricing.other_resources",
+          printable_text(group.unknown_resources.front(), 120));
       return estimate;
     }
     const auto priced = price_per_hour(group, estimate);
@@ -413,7 +421,12 @@ WorkloadEstimate estimate_workload(const manifests::WorkloadRequest& workload,
       result.notes.push_back(runs.error().message);
     }
   }
-  for (const ReplicaGroup& group : workload.groups) {
+  for (ReplicaGroup group : workload.groups) {
+    std::erase_if(group.unknown_resources, [&](const std::string& name) {
+      return std::ranges::any_of(options.other_resources, [&](const std::string& pattern) {
+        return fits_pattern(pattern, name);
+      });
+    });
     GroupEstimate estimate = pricer.price(group);
     if (estimate.problem.empty()) {
       const auto added = add_periods(result, options, pricer, estimate);

@@ -39,6 +39,8 @@ struct EstimateOptions {
   // The models that names mean: {"a100", "A100-SXM4-80GB"}. The empty name stands for requests
   // that state no model.
   std::map<std::string, std::string, std::less<>> gpu_models = {};
+  // Patterns of extended resources that are no GPUs, such as "example.com/fpga".
+  std::vector<std::string> other_resources = {};
   Currency currency = kUsd;
   Instant at = {};  // the prices in force then; schedules are counted in its month, in UTC
   std::optional<std::uint64_t> run_ms = {};  // of runs that state no length

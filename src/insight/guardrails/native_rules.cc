@@ -12,6 +12,7 @@
 #include "core/crypto/sha256.h"
 #include "core/json_text.h"
 #include "core/plain_text.h"
+#include "insight/guardrails/owner_kinds.h"
 
 namespace pennyweight::guardrails {
 namespace {
@@ -114,6 +115,14 @@ std::string unsayable(const RuleConditions& when) {
       !when.providers.empty() || when.spot) {
     return "it asks for the machine that the workload is priced on";
   }
+  if (!when.risks.empty() || !when.images.empty() || !when.images_except.empty() ||
+      !when.annotations.empty() || !when.annotations_missing.empty()) {
+    return "it looks into containers or at annotations, which kinds state elsewhere";
+  }
+  if (!when.hours.empty() || !when.hours_except.empty()) return "it asks for the time of the week";
+  if (when.budget_used_permille_above || when.exceeds_budget) {
+    return "it asks how far a budget has come";
+  }
   if (when.gpus_above) return "it counts GPUs, which autoscalers and several kinds state elsewhere";
   if (when.run_ms_above) return "it asks for a time limit, which kinds state differently";
   return "";
@@ -152,15 +161,14 @@ std::string exempt_text(const NativeScope& scope) {
     terms.push_back(cel_fits_any("request.namespace", scope.exempt_namespaces));
   }
   if (!scope.controllers.empty()) {
+    std::string owner_kinds;
+    for (const std::string_view kind : kOwnerKinds) {
+      owner_kinds += (owner_kinds.empty() ? "" : ", ") + cel_text(kind);
+    }
     terms.push_back(fmt::format(
         "({}) && has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
-        "has(o.controller) && o.controller && o.kind in [\"Deployment\", \"ReplicaSet\", "
-        "\"StatefulSet\", \"ReplicationController\", \"Job\", \"CronJob\", \"JobSet\", "
-        "\"LeaderWorkerSet\", \"PyTorchJob\", \"TFJob\", \"MPIJob\", \"XGBoostJob\", "
-        "\"PaddleJob\", "
-        "\"JAXJob\", \"TrainJob\", \"RayCluster\", \"RayJob\", \"RayService\", "
-        "\"InferenceService\", \"AppWrapper\"])",
-        cel_fits_any("request.userInfo.username", scope.controllers)));
+        "has(o.controller) && o.controller && o.kind in [{}])",
+        cel_fits_any("request.userInfo.username", scope.controllers), owner_kinds));
   }
   return terms.empty() ? "false" : joined_terms(terms, "||");
 }

@@ -13,11 +13,16 @@
 namespace pennyweight::guardrails {
 namespace {
 
+constexpr std::size_t kRisksToldMax = 6;
+constexpr std::uint64_t kMsOfHour = 3'600'000;
+
 bool fits_any(const std::vector<std::string>& patterns, std::string_view text) {
   return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
            return fits_pattern(pattern, text);
          });
 }
+
+constexpr Currency kGpuHoursOfBudgets{"\x58XX"};  // as budgets have them
 
 std::string amount_and_code(Money amount) {
   return fmt::format("{} {}", format_minor(amount), amount.currency().text());
@@ -58,7 +63,10 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
     judged.gpus += gpus;
     // A claim that can't be read, or a whole machine of an unknown kind, may hold any number.
     const bool is_unknown_machine = group.group.takes_whole_machines && !group.problem.empty();
-    if (!group.group.problem.empty() || is_unknown_machine) judged.knows_gpus = false;
+    if (!group.group.problem.empty() || is_unknown_machine ||
+        !group.group.unknown_resources.empty()) {
+      judged.knows_gpus = false;
+    }
     const auto& all_ms = group.group.replica_ms_max;
     if (!all_ms) {
       judged.run_ms.reset();
@@ -71,7 +79,8 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
 
 class ConditionCheck {
  public:
-  explicit ConditionCheck(const JudgedWorkload& judged) : judged_(judged) {}
+  ConditionCheck(const JudgedWorkload& judged, const RuleContext& context)
+      : judged_(judged), context_(context) {}
 
   // Whether all conditions hold; because() then says what met them.
   bool holds(const RuleConditions& when) {
@@ -84,8 +93,16 @@ class ConditionCheck {
       const auto label = request.labels.find(key);
       if (label == request.labels.end() || !fits_pattern(pattern, label->second)) return false;
     }
-    return misses_label(when) && has_machines(when) && leaves_regions(when) && is_above(when) &&
-           is_priced_as(when);
+    for (const auto& [key, pattern] : when.annotations) {
+      const auto annotation = request.annotations.find(key);
+      if (annotation == request.annotations.end() || !fits_pattern(pattern, annotation->second)) {
+        return false;
+      }
+    }
+    return misses_label(when) && misses_annotation(when) && has_risk(when) && has_image(when) &&
+           leaves_images(when) && has_machines(when) && leaves_regions(when) && is_above(when) &&
+           is_priced_as(when) && is_in_hours(when) && has_used_budget(when) &&
+           goes_beyond_budget(when);
   }
   const std::string& because() const { return because_; }
 
@@ -97,12 +114,75 @@ class ConditionCheck {
 
   bool misses_label(const RuleConditions& when) {
     if (when.labels_missing.empty()) return true;
-    const auto& labels = judged_.workload.workload.labels;
-    for (const std::string& key : when.labels_missing) {
+    const manifests::WorkloadRequest& workload = judged_.workload.workload;
+    const auto states = [](const auto& labels, const std::string& key) {
       const auto label = labels.find(key);
-      if (label != labels.end() && !label->second.empty()) continue;
+      return label != labels.end() && !label->second.empty();
+    };
+    bool misses = false;
+    for (const std::string& key : when.labels_missing) {
+      // Components may state different values.
+      const bool is_of_all_parts =
+          !workload.parts.empty() && std::ranges::all_of(workload.parts, [&](const auto& part) {
+            return states(part.labels, key);
+          });
+      if (states(workload.labels, key) || is_of_all_parts) continue;
       add(fmt::format("the label '{}' is missing", key));
+      misses = true;
+    }
+    return misses;
+  }
+
+  bool misses_annotation(const RuleConditions& when) {
+    if (when.annotations_missing.empty()) return true;
+    const auto& annotations = judged_.workload.workload.annotations;
+    for (const std::string& key : when.annotations_missing) {
+      const auto annotation = annotations.find(key);
+      if (annotation != annotations.end() && !annotation->second.empty()) continue;
+      add(fmt::format("the annotation '{}' is missing", key));
       return true;
+    }
+    return false;
+  }
+
+  // All that are found are told, so that they can be mended at once.
+  bool has_risk(const RuleConditions& when) {
+    if (when.risks.empty()) return true;
+    std::size_t found = 0;
+    for (const GroupEstimate& group : judged_.workload.groups) {
+      for (const manifests::PodRisk& risk : group.group.risks) {
+        if (std::ranges::find(when.risks, risk.kind) == when.risks.end()) continue;
+        if (++found <= kRisksToldMax) add(risk.what);
+      }
+    }
+    if (found > kRisksToldMax) add(fmt::format("and {} more", found - kRisksToldMax));
+    return found > 0;
+  }
+
+  // An image may be written without its registry.
+  bool has_image(const RuleConditions& when) {
+    if (when.images.empty()) return true;
+    for (const GroupEstimate& group : judged_.workload.groups) {
+      for (const std::string& image : group.group.images) {
+        const bool fits = fits_any(when.images, image) ||
+                          fits_any(when.images, manifests::full_image_name(image));
+        if (!fits) continue;
+        add(fmt::format("it runs the image '{}'", printable_text(image, 200)));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool leaves_images(const RuleConditions& when) {
+    if (when.images_except.empty()) return true;
+    for (const GroupEstimate& group : judged_.workload.groups) {
+      for (const std::string& image : group.group.images) {
+        if (fits_any(when.images_except, manifests::full_image_name(image))) continue;
+        add(image.empty() ? "a container does not state its image"
+                          : fmt::format("it runs the image '{}'", printable_text(image, 200)));
+        return true;
+      }
     }
     return false;
   }
@@ -189,7 +269,96 @@ class ConditionCheck {
     return true;
   }
 
+  bool is_in_hours(const RuleConditions& when) {
+    if (when.hours.empty() && when.hours_except.empty()) return true;
+    if (!context_.now) {
+      add("when it runs is not known");
+      return true;
+    }
+    const auto is_in = [&](const WeekWindow& window) { return is_within(window, *context_.now); };
+    if (!when.hours.empty() && !std::ranges::any_of(when.hours, is_in)) return false;
+    if (std::ranges::any_of(when.hours_except, is_in)) return false;
+    constexpr std::string_view kDays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                          "Friday", "Saturday", "Sunday"};
+    add(fmt::format("it is {} {:02}:{:02}", kDays[context_.now->weekday], context_.now->minute / 60,
+                    context_.now->minute % 60));
+    return true;
+  }
+
+  bool add_unknown_budgets() {
+    add(fmt::format("how much of its budgets is spent is not known: {}", context_.budgets_problem));
+    return true;
+  }
+
+  bool is_charged_to(const BudgetUse& budget) const {
+    const manifests::WorkloadRequest& workload = judged_.workload.workload;
+    return is_in_scope(workload.labels, workload.name_space, budget.scope);
+  }
+
+  bool has_used_budget(const RuleConditions& when) {
+    if (!when.budget_used_permille_above) return true;
+    const std::uint32_t limit = *when.budget_used_permille_above;
+    if (!context_.budgets_problem.empty()) return add_unknown_budgets();
+    for (const BudgetUse& budget : context_.budgets) {
+      if (!is_charged_to(budget)) continue;
+      if (!budget.left) {
+        add(unmeasured(budget));
+      } else if (budget.is_used_above(limit)) {
+        // No amounts: whoever can write a label is told this.
+        add(fmt::format("more than {} % of the budget {} are spent", shown_percent(limit),
+                        budget.name));
+      } else {
+        continue;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  bool goes_beyond_budget(const RuleConditions& when) {
+    if (!when.exceeds_budget) return true;
+    if (!context_.budgets_problem.empty()) return add_unknown_budgets();
+    for (const BudgetUse& budget : context_.budgets) {
+      // Hours of GPUs are no money.
+      const bool counts_money = budget.amount.currency() != kGpuHoursOfBudgets;
+      if (!counts_money || !is_charged_to(budget)) continue;
+      std::string why = beyond(budget);
+      if (why.empty()) continue;
+      if (*when.exceeds_budget) add(why);
+      return *when.exceeds_budget;
+    }
+    return !*when.exceeds_budget;
+  }
+
+  // Why it may cost more than a budget has left; empty: it does not.
+  std::string beyond(const BudgetUse& budget) const {
+    if (!budget.left) return unmeasured(budget);
+    const EstimateTotals& totals = judged_.totals;
+    const bool is_run = judged_.workload.workload.lifetime == manifests::Lifetime::kRun;
+    const Money cost = is_run ? totals.per_run_max : totals.per_month_max;
+    // What another currency costs is not known here.
+    const bool is_known = judged_.is_priced && totals.without_length == 0 &&
+                          cost.currency() == budget.amount.currency();
+    if (!is_known) {
+      return fmt::format("its cost is not known, and the budget {} limits it", budget.name);
+    }
+    if (cost.ticks() <= budget.left->ticks()) return "";
+    return fmt::format("it may cost {} a {}, more than the budget {} has left",
+                       amount_and_code(cost), is_run ? "run" : "month", budget.name);
+  }
+
+  static std::string shown_percent(std::uint32_t permille) {
+    return permille % 10 == 0 ? fmt::format("{}", permille / 10)
+                              : fmt::format("{}.{}", permille / 10, permille % 10);
+  }
+
+  static std::string unmeasured(const BudgetUse& budget) {
+    return fmt::format("how much of the budget {} is spent is not known: {}", budget.name,
+                       budget.problem);
+  }
+
   const JudgedWorkload& judged_;
+  const RuleContext& context_;
   std::string because_;
 };
 
@@ -214,12 +383,65 @@ Decision decision_of(const RuleHit& hit) {
 }
 
 // The reason of the exemption that holds today; empty where none does.
-std::string exemption_reason(const GuardrailRule& rule, const JudgedWorkload& judged, Date today) {
+std::string exemption_reason(const GuardrailRule& rule, const JudgedWorkload& judged,
+                             const RuleContext& context) {
   for (const RuleExemption& exemption : rule.exemptions) {
-    if (today > exemption.until || !ConditionCheck(judged).holds(exemption.when)) continue;
+    if (context.today > exemption.until) continue;
+    if (!ConditionCheck(judged, context).holds(exemption.when)) continue;
     return fmt::format("{} (until {})", exemption.reason, pennyweight::to_text(exemption.until));
   }
   return "";
+}
+
+// What a component asks for, as a workload of its own.
+WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole,
+                                  const manifests::WorkloadPart& part) {
+  WorkloadEstimate own{.workload = {.file = whole.workload.file,
+                                    .line = whole.workload.line,
+                                    .kind = part.kind,
+                                    .api_group = part.api_group,
+                                    .name_space = part.name_space,
+                                    .name = part.name,
+                                    .labels = part.labels,
+                                    .annotations = part.annotations,
+                                    .lifetime = part.lifetime}};
+  for (const std::size_t index : part.groups) own.groups.push_back(whole.groups[index]);
+  if (part.lifetime == whole.workload.lifetime) return own;
+  // Its groups are priced as the whole lasts: what is a run among services has a cost of its own.
+  for (GroupEstimate& group : own.groups) {
+    group.per_month.reset();
+    group.per_month_max.reset();
+    group.replica_ms_max = group.group.replica_ms_max;
+    group.per_run_max.reset();
+    if (!group.replica_ms_max || group.group.replicas == 0) continue;
+    const auto run =
+        scale_amount(group.per_hour(), *group.replica_ms_max, kMsOfHour * group.group.replicas);
+    if (run) group.per_run_max = *run;
+  }
+  return own;
+}
+
+Verdict judge_whole(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
+                    Currency currency, const RuleContext& context) {
+  Verdict verdict;
+  const JudgedWorkload judged = measure_workload(workload, currency);
+  for (const GuardrailRule& rule : rules) {
+    ConditionCheck check(judged, context);
+    if (!check.holds(rule.when)) continue;
+    RuleHit hit{.rule = rule.name,
+                .effect = rule.effect,
+                .mode = rule.mode,
+                .because = printable_text(check.because(), 1000),
+                .reason = rule.reason,
+                .way_out = rule.way_out,
+                .exempted_for = exemption_reason(rule, judged, context)};
+    const bool ends = rule.effect == RuleEffect::kAllow && rule.mode == RuleMode::kEnforce &&
+                      hit.exempted_for.empty();
+    verdict.decision = std::max(verdict.decision, decision_of(hit));
+    verdict.hits.push_back(std::move(hit));
+    if (ends) break;
+  }
+  return verdict;
 }
 
 template <class Action>
@@ -231,37 +453,79 @@ void for_each_amount(const RuleConditions& when, const Action& action) {
 
 }  // namespace
 
-Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
-                       Currency currency, Date today) {
-  Verdict verdict;
-  const JudgedWorkload judged = measure_workload(workload, currency);
+LooksAtPods looks_at_pods(std::span<const GuardrailRule> rules) {
+  LooksAtPods looks;
+  const auto add = [&](const RuleConditions& when) {
+    looks.images = looks.images || !when.images.empty() || !when.images_except.empty();
+    looks.risks.insert(looks.risks.end(), when.risks.begin(), when.risks.end());
+    for (const auto& [key, pattern] : when.annotations) looks.annotations.push_back(key);
+    looks.annotations.insert(looks.annotations.end(), when.annotations_missing.begin(),
+                             when.annotations_missing.end());
+  };
   for (const GuardrailRule& rule : rules) {
-    ConditionCheck check(judged);
-    if (!check.holds(rule.when)) continue;
-    RuleHit hit{.rule = rule.name,
-                .effect = rule.effect,
-                .mode = rule.mode,
-                .because = printable_text(check.because(), 1000),
-                .reason = rule.reason,
-                .way_out = rule.way_out,
-                .exempted_for = exemption_reason(rule, judged, today)};
-    const bool ends = rule.effect == RuleEffect::kAllow && rule.mode == RuleMode::kEnforce &&
-                      hit.exempted_for.empty();
-    verdict.decision = std::max(verdict.decision, decision_of(hit));
-    verdict.hits.push_back(std::move(hit));
-    if (ends) break;
+    add(rule.when);
+    for (const RuleExemption& exemption : rule.exemptions) add(exemption.when);
   }
+  return looks;
+}
+
+namespace {
+
+template <class Asks>
+bool any_condition(std::span<const GuardrailRule> rules, const Asks& asks) {
+  return std::ranges::any_of(rules, [&](const GuardrailRule& rule) {
+    return asks(rule.when) || std::ranges::any_of(rule.exemptions, asks, &RuleExemption::when);
+  });
+}
+
+}  // namespace
+
+bool looks_at_hours(std::span<const GuardrailRule> rules) {
+  return any_condition(rules, [](const RuleConditions& when) {
+    return !when.hours.empty() || !when.hours_except.empty();
+  });
+}
+
+bool looks_at_budgets(std::span<const GuardrailRule> rules) {
+  return any_condition(rules, [](const RuleConditions& when) {
+    return when.budget_used_permille_above || when.exceeds_budget;
+  });
+}
+
+Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
+                       Currency currency, const RuleContext& context) {
+  Verdict verdict = judge_whole(workload, rules, currency, context);
+  for (const manifests::WorkloadPart& part : workload.workload.parts) {
+    const WorkloadEstimate own = estimate_of_part(workload, part);
+    for (RuleHit& hit : judge_whole(own, rules, currency, context).hits) {
+      verdict.decision = std::max(verdict.decision, decision_of(hit));
+      // One hit of a rule is told: the one that decides.
+      const auto same = std::ranges::find(verdict.hits, hit.rule, &RuleHit::rule);
+      if (same != verdict.hits.end() && decision_of(*same) >= decision_of(hit)) continue;
+      hit.because =
+          fmt::format("{} {}{}{}", printable_text(part.kind, 80), printable_text(part.name, 120),
+                      hit.because.empty() ? "" : ": ", hit.because);
+      if (same == verdict.hits.end()) {
+        verdict.hits.push_back(std::move(hit));
+      } else {
+        *same = std::move(hit);
+      }
+    }
+  }
+  std::ranges::stable_sort(verdict.hits, {}, [&](const RuleHit& hit) {
+    return std::ranges::find(rules, hit.rule, &GuardrailRule::name) - rules.begin();
+  });
   return verdict;
 }
 
 std::vector<WorkloadChange> changes_of(const WorkloadEstimate& workload,
                                        std::span<const GuardrailRule> rules, Currency currency,
-                                       Date today) {
+                                       const RuleContext& context) {
   std::vector<WorkloadChange> changes;
   const bool has_any = std::ranges::any_of(
       rules, [](const GuardrailRule& rule) { return rule.effect == RuleEffect::kMutate; });
   if (!has_any) return changes;
-  for (const RuleHit& hit : judge_workload(workload, rules, currency, today).hits) {
+  for (const RuleHit& hit : judge_whole(workload, rules, currency, context).hits) {
     const bool counts = hit.effect == RuleEffect::kMutate && hit.mode == RuleMode::kEnforce &&
                         hit.exempted_for.empty();
     if (!counts) continue;
@@ -275,6 +539,7 @@ void apply_changes(std::span<const WorkloadChange> changes, manifests::WorkloadR
     for (const auto& [key, value] : change.labels) {
       std::string& label = request.labels[key];
       if (label.empty()) label = value;
+      for (manifests::WorkloadPart& part : request.parts) part.labels.emplace(key, value);
     }
     if (!change.run_ms || !takes_time_limit(request)) continue;
     for (manifests::ReplicaGroup& group : request.groups) {

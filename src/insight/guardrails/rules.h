@@ -5,7 +5,7 @@
 // that applies ends the trial: later rules don't count. All others that apply count together, and
 // the strictest decides. What is not known never passes a limit: a workload that is not wholly
 // priced meets every condition on cost, and a run whose time nothing limits every condition on its
-// cost and its time. Pure: the day for exemptions is given.
+// cost and its time. Pure: day, time and budgets are given.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,9 @@
 
 #include "core/date.h"
 #include "core/money.h"
+#include "ingest/manifests/pod_security.h"
 #include "insight/guardrails/estimate.h"
+#include "insight/guardrails/rule_context.h"
 
 namespace pennyweight::guardrails {
 
@@ -30,6 +32,11 @@ struct RuleConditions {
   std::vector<std::string> names = {};
   std::vector<std::pair<std::string, std::string>> labels = {};  // each of them
   std::vector<std::string> labels_missing = {};                  // one of them is missing or empty
+  std::vector<std::pair<std::string, std::string>> annotations = {};  // each of them
+  std::vector<std::string> annotations_missing = {};  // one of them is missing or empty
+  std::vector<manifests::RiskKind> risks = {};        // one of them, in one of its pods
+  std::vector<std::string> images = {};               // of one container
+  std::vector<std::string> images_except = {};        // one container's image is none of these
   std::vector<std::string> gpu_models = {};  // of one group; a model that is not known fits none
   std::vector<std::string> regions = {};     // of the priced machine
   // One group runs in none of these, or in a region that is not known: for work that may run in
@@ -42,7 +49,13 @@ struct RuleConditions {
   std::optional<Money> per_month_above = {};       // with autoscalers at their limits
   std::optional<std::uint64_t> run_ms_above = {};  // of one replica; nothing limits it: above
   std::optional<bool> spot = {};
-  std::optional<bool> priced = {};  // false: something of it is not priced
+  std::optional<bool> priced = {};            // false: something of it is not priced
+  std::vector<WeekWindow> hours = {};         // it is now in one of them
+  std::vector<WeekWindow> hours_except = {};  // it is now in none of them
+  // Of a budget that it is charged to more is spent; one that is not measured counts as above.
+  std::optional<std::uint32_t> budget_used_permille_above = {};
+  // A run of it, or a month, may cost more than such a budget has left, or nobody knows.
+  std::optional<bool> exceeds_budget = {};
   bool operator==(const RuleConditions&) const = default;
 };
 
@@ -79,6 +92,18 @@ struct GuardrailRule {
   bool operator==(const GuardrailRule&) const = default;
 };
 
+// What of new pods, beyond what they hold, some rule asks for.
+struct LooksAtPods {
+  bool images = false;
+  std::vector<std::string> annotations = {};
+  std::vector<manifests::RiskKind> risks = {};
+};
+LooksAtPods looks_at_pods(std::span<const GuardrailRule> rules);
+
+// Whether some condition, also of an exemption, asks for the time or for budgets.
+bool looks_at_hours(std::span<const GuardrailRule> rules);
+bool looks_at_budgets(std::span<const GuardrailRule> rules);
+
 // What becomes of a workload; a later value is stricter.
 enum class Decision { kAllowed, kWarned, kNeedsApproval, kDenied };
 
@@ -107,15 +132,17 @@ struct VerdictText {
 };
 VerdictText verdict_text(const Verdict& verdict);
 
+// Judges a workload, and each component of an AppWrapper by its own kind, name and labels too: what
+// applies to one of them applies to the whole.
 // REQUIRES: amounts of the rules are in the estimate's currency; see rules_currency().
 Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
-                       Currency currency, Date today);
+                       Currency currency, const RuleContext& context);
 
 // The changes of the rules that apply, in their order; each is tried on the workload as it is
 // given. REQUIRES: as judge_workload().
 std::vector<WorkloadChange> changes_of(const WorkloadEstimate& workload,
                                        std::span<const GuardrailRule> rules, Currency currency,
-                                       Date today);
+                                       const RuleContext& context);
 
 // Whether a change can limit the time of such a workload: a Job, a CronJob, a Slurm job, a Pod that
 // is a run.

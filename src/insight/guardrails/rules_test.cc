@@ -57,7 +57,7 @@ WorkloadEstimate unpriced_service() {
 Decision judge(const WorkloadEstimate& workload, const RuleConditions& when,
                RuleEffect effect = RuleEffect::kDeny, RuleMode mode = RuleMode::kEnforce) {
   const GuardrailRule rule{.name = "r", .mode = mode, .effect = effect, .when = when};
-  return judge_workload(workload, {&rule, 1}, kUsd, kToday).decision;
+  return judge_workload(workload, {&rule, 1}, kUsd, {.today = kToday}).decision;
 }
 
 bool applies(const WorkloadEstimate& workload, const RuleConditions& when) {
@@ -154,15 +154,15 @@ TEST(Rules, TheStrictestCountsAndAllowEndsTheTrial) {
       {.name = "warns", .effect = RuleEffect::kWarn, .when = any},
       {.name = "denies", .effect = RuleEffect::kDeny, .when = any},
       {.name = "asks", .effect = RuleEffect::kRequireApproval, .when = any}};
-  Verdict verdict = judge_workload(service(), rules, kUsd, kToday);
+  Verdict verdict = judge_workload(service(), rules, kUsd, {.today = kToday});
   EXPECT_EQ(verdict.decision, Decision::kDenied);
   EXPECT_EQ(verdict.hits.size(), 3U);
   rules.insert(rules.begin() + 1, {.name = "lets", .effect = RuleEffect::kAllow, .when = any});
-  verdict = judge_workload(service(), rules, kUsd, kToday);
+  verdict = judge_workload(service(), rules, kUsd, {.today = kToday});
   EXPECT_EQ(verdict.decision, Decision::kWarned);
   EXPECT_EQ(verdict.hits.size(), 2U);
   rules[1].mode = RuleMode::kAudit;  // an allow that is only tried lets nothing through
-  EXPECT_EQ(judge_workload(service(), rules, kUsd, kToday).decision, Decision::kDenied);
+  EXPECT_EQ(judge_workload(service(), rules, kUsd, {.today = kToday}).decision, Decision::kDenied);
 }
 
 TEST(Rules, AnExemptionHoldsUntilItsLastDay) {
@@ -170,10 +170,145 @@ TEST(Rules, AnExemptionHoldsUntilItsLastDay) {
       .name = "r",
       .when = {.gpus_above = 1},
       .exemptions = {{.when = {.names = {"chat"}}, .reason = "launch", .until = kToday}}};
-  const auto on = [&](Date day) { return judge_workload(service(), {&rule, 1}, kUsd, day); };
+  const auto on = [&](Date day) {
+    return judge_workload(service(), {&rule, 1}, kUsd, {.today = day});
+  };
   EXPECT_EQ(on(kToday).decision, Decision::kAllowed);
   EXPECT_EQ(on(kToday).hits[0].exempted_for, "launch (until 2026-11-01)");
   EXPECT_EQ(on(kToday + std::chrono::days(1)).decision, Decision::kDenied);
+}
+
+constexpr WeekWindow kBusiness = {{true, true, true, true, true, false, false}, 8 * 60, 18 * 60};
+constexpr WeekWindow kSaturdayNight = {
+    {false, false, false, false, false, true, false}, 22 * 60, 4 * 60};
+
+TEST(Rules, HoursAreThoseOfTheWallClock) {
+  struct TimeCase {
+    const char* at;  // UTC
+    const char* zone;
+    int weekday;
+    int minute;
+  };
+  const TimeCase cases[] = {
+      {"2026-11-27T14:30:59Z", "UTC", 4, 14 * 60 + 30},
+      {"2026-11-27T23:30:00Z", "Europe/Berlin", 5, 30},
+      // Summer time begins at 02:00, and ends at 03:00, which comes twice.
+      {"2026-03-29T00:59:00Z", "Europe/Berlin", 6, 1 * 60 + 59},
+      {"2026-03-29T01:00:00Z", "Europe/Berlin", 6, 3 * 60},
+      {"2026-03-29T16:00:00Z", "Europe/Berlin", 6, 18 * 60},
+      {"2026-10-25T00:30:00Z", "Europe/Berlin", 6, 2 * 60 + 30},
+      {"2026-10-25T01:30:00Z", "Europe/Berlin", 6, 2 * 60 + 30},
+      {"2026-10-25T17:00:00Z", "Europe/Berlin", 6, 18 * 60},
+      {"2026-10-25T22:59:00Z", "Europe/Berlin", 6, 23 * 60 + 59},
+      {"2026-10-04T01:00:00Z", "Australia/Lord_Howe", 6, 12 * 60},  // half an hour is skipped
+      {"2026-12-31T12:00:00Z", "Pacific/Kiritimati", 4, 2 * 60},    // it is Friday there
+  };
+  for (const TimeCase& one : cases) {
+    const WallTime time = wall_time(*parse_instant(one.at), *TimeZone::parse(one.zone));
+    EXPECT_EQ(time.weekday, one.weekday) << one.at << " " << one.zone;
+    EXPECT_EQ(time.minute, one.minute) << one.at << " " << one.zone;
+  }
+  struct WindowCase {
+    WeekWindow window;
+    WallTime at;
+    bool is_in;
+  };
+  const WindowCase windows[] = {
+      {kBusiness, {0, 8 * 60}, true},           {kBusiness, {0, 8 * 60 - 1}, false},
+      {kBusiness, {4, 18 * 60 - 1}, true},      {kBusiness, {4, 18 * 60}, false},
+      {kBusiness, {5, 12 * 60}, false},         {kSaturdayNight, {5, 22 * 60}, true},
+      {kSaturdayNight, {6, 4 * 60 - 1}, true},  {kSaturdayNight, {6, 4 * 60}, false},
+      {kSaturdayNight, {6, 22 * 60}, false},    {kSaturdayNight, {5, 60}, false},
+      {kSaturdayNight, {5, 22 * 60 - 1}, false}};
+  for (const WindowCase& one : windows) {
+    EXPECT_EQ(is_within(one.window, one.at), one.is_in) << one.at.weekday << " " << one.at.minute;
+  }
+  const GuardrailRule in_hours{.name = "r", .when = {.hours = {kBusiness, kSaturdayNight}}};
+  const GuardrailRule out{.name = "r", .when = {.hours_except = {kBusiness, kSaturdayNight}}};
+  const auto hits = [](const GuardrailRule& rule, std::optional<WallTime> now) {
+    return judge_workload(service(), {&rule, 1}, kUsd, {.today = kToday, .now = now}).hits.size();
+  };
+  EXPECT_EQ(hits(in_hours, WallTime{0, 600}), 1U);
+  EXPECT_EQ(hits(out, WallTime{0, 600}), 0U);
+  EXPECT_EQ(hits(in_hours, WallTime{5, 600}), 0U);
+  EXPECT_EQ(hits(out, WallTime{5, 600}), 1U);
+  EXPECT_EQ(hits(in_hours, {}), 1U) << "a time that is not known";
+  EXPECT_EQ(hits(out, {}), 1U);
+}
+
+TEST(Rules, BudgetsOfTheWorkload) {
+  struct BudgetCase {
+    const char* name;
+    WorkloadEstimate workload;
+    BudgetUse budget;
+    bool is_used_above_90;
+    bool exceeds;
+  };
+  const auto budget = [](std::int64_t left, std::vector<BudgetScopeTerm> scope) {
+    return BudgetUse{
+        .name = "b", .scope = std::move(scope), .amount = dollars(1000), .left = dollars(left)};
+  };
+  const std::vector<BudgetScopeTerm> nlp = {{.dimension = "team", .values = {"nlp"}}};
+  BudgetUse unknown = budget(0, nlp);
+  unknown.left.reset();
+  unknown.problem = "no rate";
+  BudgetUse hours{.name = "h",
+                  .scope = nlp,
+                  .amount = Money::from_units(100, Currency("\x58XX")),
+                  .left = Money::from_units(1, Currency("\x58XX"))};
+  BudgetUse euros{.name = "e",
+                  .scope = nlp,
+                  .amount = Money::from_units(1000, kEur),
+                  .left = Money::from_units(1000, kEur)};
+  const BudgetCase cases[] = {
+      {"enough left", run_of(1), budget(100, nlp), false, false},
+      {"exactly so much", run_of(10), budget(800, nlp), false, false},
+      {"more than is left", run_of(11), budget(800, nlp), false, true},
+      {"above", run_of(1), budget(99, nlp), true, false},
+      {"used up", run_of(1), budget(-5, nlp), true, true},
+      {"of another team", run_of(11), budget(0, {{.dimension = "team", .values = {"cv"}}}), false,
+       false},
+      {"of all but another", run_of(1),
+       budget(0, {{.dimension = "team", .values = {"cv"}, .negate = true}}), true, true},
+      {"of everybody", run_of(1), budget(0, {}), true, true},
+      {"of a namespace", run_of(1), budget(0, {{.dimension = "namespace", .values = {"ml"}}}), true,
+       true},
+      {"a label that is empty", run_of(1),
+       budget(0, {{.dimension = "cost-center", .values = {"1"}, .negate = true}}), false, false},
+      {"not measured", run_of(1), unknown, true, true},
+      {"an endless run", run_of({}), budget(1000, nlp), false, true},
+      {"not priced", unpriced_service(), budget(1000, nlp), false, true},
+      {"a service by its month", service(), budget(1000, nlp), false, true},
+      {"hours", run_of(100), hours, true, false},
+      {"another currency", run_of(1), euros, false, true},
+  };
+  for (const BudgetCase& one : cases) {
+    const RuleContext context{.today = kToday, .budgets = {&one.budget, 1}};
+    const auto hits = [&](const RuleConditions& when) {
+      const GuardrailRule rule{.name = "r", .when = when};
+      return !judge_workload(one.workload, {&rule, 1}, kUsd, context).hits.empty();
+    };
+    EXPECT_EQ(hits({.budget_used_permille_above = 900}), one.is_used_above_90) << one.name;
+    EXPECT_EQ(hits({.exceeds_budget = true}), one.exceeds) << one.name;
+  }
+  const RuleContext blind{.today = kToday, .budgets_problem = "serve has just started"};
+  const GuardrailRule rule{.name = "r", .when = {.exceeds_budget = true}};
+  EXPECT_EQ(judge_workload(run_of(1), {&rule, 1}, kUsd, blind).hits.size(), 1U);
+}
+
+// An update is looked at wherever some condition may look, also one of an exemption.
+TEST(Rules, ExemptionsLookAtPodsToo) {
+  const GuardrailRule rule{.name = "r",
+                           .when = {.gpus_above = 1},
+                           .exemptions = {{.when = {.annotations = {{"scan", "ok"}},
+                                                    .risks = {manifests::RiskKind::kRoot},
+                                                    .images_except = {"x"}},
+                                           .reason = "launch",
+                                           .until = kToday}}};
+  const LooksAtPods looks = looks_at_pods({&rule, 1});
+  EXPECT_TRUE(looks.images);
+  EXPECT_EQ(looks.annotations, std::vector<std::string>{"scan"});
+  EXPECT_EQ(looks.risks.size(), 1U);
 }
 
 TEST(Rules, AmountsAreInOneCurrency) {

@@ -174,7 +174,8 @@ class SubmissionReview {
     const auto arrived = estimate();
     if (!arrived) return not_judged(arrived.error().message);
     if (!arrived->unpriced.empty()) return not_judged(arrived->unpriced[0].reason);
-    change(changes_of(arrived->workloads[0], policy_.rules, arrived->currency, today_));
+    change(changes_of(arrived->workloads[0], policy_.rules, arrived->currency,
+                      policy_.context(today_)));
     // What Slurm itself limits once nobody else has.
     if (option("time").empty() && partition_minutes_ > 0) {
       options_["time"] = fmt::format("{}", partition_minutes_);
@@ -182,7 +183,7 @@ class SubmissionReview {
     const auto now = estimate();
     if (!now || now->workloads.empty()) return not_judged("its changed form can't be read");
     const WorkloadEstimate& job = now->workloads[0];
-    Verdict verdict = judge_workload(job, policy_.rules, now->currency, today_);
+    Verdict verdict = judge_workload(job, policy_.rules, now->currency, policy_.context(today_));
     add_hits(limit_hits(job, policy_.limits, now->currency, policy_.month_left_ms), verdict);
     tell_cost(job, now->currency);
     decide_by(verdict);

@@ -210,12 +210,28 @@ bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& wo
   return label != workload.labels.end() && label->second == limit.selected();
 }
 
+// What of a workload that is not the limit's as a whole counts against it: those components of an
+// AppWrapper that are the limit's. Without groups: nothing.
+WorkloadEstimate limited_part(const UsageLimit& limit, const WorkloadEstimate& workload) {
+  WorkloadEstimate limited{.workload = workload.workload};
+  for (const manifests::WorkloadPart& part : workload.workload.parts) {
+    manifests::WorkloadRequest own;
+    own.name_space = part.name_space;
+    own.labels = part.labels;
+    if (!is_limited_by(limit, own)) continue;
+    for (const std::size_t index : part.groups) limited.groups.push_back(workload.groups[index]);
+  }
+  return limited;
+}
+
 std::vector<RuleHit> limit_hits(const WorkloadEstimate& workload, std::span<const LimitUse> uses,
                                 Currency currency, std::uint64_t left_ms) {
   std::vector<RuleHit> hits;
   for (const LimitUse& use : uses) {
-    if (!is_limited_by(use.limit, workload.workload)) continue;
-    std::string because = exceeds(workload, use, currency, left_ms);
+    const bool is_whole = is_limited_by(use.limit, workload.workload);
+    const WorkloadEstimate limited = is_whole ? workload : limited_part(use.limit, workload);
+    if (!is_whole && limited.groups.empty()) continue;
+    std::string because = exceeds(limited, use, currency, left_ms);
     if (because.empty()) continue;
     hits.push_back(
         {.rule = "limit " + use.limit.name,

@@ -1,30 +1,12 @@
 #include "insight/queries/approval_budgets.h"
 
-#include <algorithm>
-
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
-#include "reporting/queries/selection.h"
+#include "insight/queries/budget_uses.h"
 
 namespace pennyweight {
-namespace {
-
-// What a request states of a dimension; "" where it states nothing.
-std::string stated_value(const guardrails::ApprovalRequest& request, std::string_view dimension) {
-  if (dimension == "namespace") return request.name_space;
-  const auto label = request.labels.find(dimension);
-  return label == request.labels.end() ? "" : label->second;
-}
-
-}  // namespace
-
 bool is_about(const guardrails::ApprovalRequest& request, std::span<const SummaryFilter> filters) {
-  return std::ranges::all_of(filters, [&](const SummaryFilter& filter) {
-    const std::string value = stated_value(request, filter.dimension);
-    if (value.empty()) return false;
-    const bool is_listed = std::ranges::find(filter.values, value) != filter.values.end();
-    return is_listed != filter.negate;
-  });
+  return guardrails::is_in_scope(request.labels, request.name_space, scope_terms(filters));
 }
 
 Result<std::vector<BudgetAfter>> budgets_after(const guardrails::ApprovalRequest& request,
@@ -36,14 +18,10 @@ Result<std::vector<BudgetAfter>> budgets_after(const guardrails::ApprovalRequest
   std::vector<Budget> chosen;
   for (const Budget& budget : budgets) {
     if (budget.currency() != request.cost->currency()) continue;
-    std::vector<SummaryFilter> filters;
-    bool is_sound = true;
-    for (const std::string& text : budget.filters) {
-      const auto parsed = parse_filter(text, policy);
-      is_sound = is_sound && parsed.has_value();
-      if (parsed) filters.insert(filters.end(), parsed->begin(), parsed->end());
-    }
-    if (is_sound && is_about(request, filters)) chosen.push_back(budget);
+    const auto scope = budget_scope(budget, policy);
+    const bool is_about_it =
+        scope && guardrails::is_in_scope(request.labels, request.name_space, *scope);
+    if (is_about_it) chosen.push_back(budget);
   }
   if (chosen.empty()) return found;
   const auto statuses = TRY(

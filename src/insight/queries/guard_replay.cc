@@ -231,8 +231,11 @@ class GuardReplayer {
     }
     // Exemptions hold on the day on which it began.
     const Date day = std::chrono::floor<std::chrono::days>(*facts->second.begin);
+    guardrails::RuleContext context{.today = day};
+    if (looks_at_hours_)
+      context.now = guardrails::wall_time(*facts->second.begin, policy_.time_zone);
     const guardrails::Verdict verdict = guardrails::judge_workload(
-        estimate_of(key, cost, facts->second), query_.rules, query_.currency, day);
+        estimate_of(key, cost, facts->second), query_.rules, query_.currency, context);
     add_to(replay_.decisions[static_cast<std::size_t>(verdict.decision)], cost);
     for (const guardrails::RuleHit& hit : verdict.hits) {
       const auto rule = std::ranges::find(replay_.rules, hit.rule, &RuleReplay::rule);
@@ -266,6 +269,7 @@ class GuardReplayer {
   const Policy& policy_;
   Store& store_;
   GuardReplay replay_;
+  const bool looks_at_hours_ = guardrails::looks_at_hours(query_.rules);
   std::optional<Interval> period_;  // the month
   std::map<WorkloadKey, WorkloadCost> costs_;
   std::map<WorkloadKey, WorkloadFacts> facts_;

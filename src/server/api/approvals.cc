@@ -22,6 +22,8 @@
 #include "insight/guardrails/changed_estimate.h"
 #include "insight/guardrails/findings.h"
 #include "insight/queries/approval_budgets.h"
+#include "insight/queries/budget_uses.h"
+#include "ledger/store.h"
 #include "server/api/answers.h"
 #include "server/api/audit_log.h"
 #include "server/api/budget_scope.h"
@@ -31,6 +33,7 @@
 #include "server/api/scoped_queries.h"
 #include "server/approval_book/approval_book.h"
 #include "server/approval_book/approval_json.h"
+#include "server/budget_book/budget_book.h"
 
 namespace pennyweight::api {
 namespace {
@@ -106,6 +109,7 @@ void write_members(const Services& services, const Approval& approval, JsonWrite
         .field("note", decision.note)
         .field("until", decision.approves ? std::optional(decision.until) : std::nullopt)
         .field("is_once", decision.is_once)
+        .field("on_behalf", decision.on_behalf)
         .end_object();
   }
   out.end_list().key("uses").begin_list();
@@ -161,18 +165,31 @@ ApprovalBook::Recorder recorder_of(const Services& services, const Request& requ
 
 // What a manifest asks for, as the rules leave it.
 Result<guardrails::Estimate> estimate_asked(const Services& services, const std::string& manifest,
-                                            const std::string& name_space, Instant now) {
+                                            const std::string& name_space, Instant now,
+                                            const guardrails::RuleContext& context) {
   const GuardrailConfig& guardrails = *services.config.guardrails;
   const manifests::ManifestFile file{.name = "manifest", .text = manifest};
   auto reading = TRY(manifests::read_manifest_files({&file, 1}));
   for (manifests::WorkloadRequest& workload : reading.workloads) {
-    if (workload.name_space.empty()) workload.name_space = name_space;
+    if (workload.name_space.empty()) workload.move_to_namespace(name_space);
   }
   guardrails::EstimateOptions pricing = guardrails.pricing;
   pricing.at = now;
   const auto arrived = TRY(guardrails::estimate_workloads(reading, services.catalog, pricing));
   return guardrails::estimate_changed(arrived, guardrails.rules, services.catalog, pricing,
-                                      std::chrono::floor<std::chrono::days>(now));
+                                      context);
+}
+
+// How far budgets have come, where rules ask for it.
+Result<std::vector<guardrails::BudgetUse>> asked_budgets(const Services& services) {
+  if (!guardrails::looks_at_budgets(services.config.guardrails->rules)) {
+    return std::vector<guardrails::BudgetUse>();
+  }
+  const auto budgets = TRY(services.budget_book->with(services.config.budgets));
+  return ask_ledger(services, [&](Store& store) {
+    return query_budget_uses(budgets, approvals_today(services), services.config.policy,
+                             [&](const SummaryQuery& query) { return store.summarise(query); });
+  });
 }
 
 }  // namespace
@@ -225,7 +242,13 @@ Response request_approvals(const Services& services, const Request& request) {
   if (auto problem = body.problem()) return *std::move(problem);
   if (services.approval_book == nullptr) return no_approvals();
   const Instant now = services.clock.now();
-  const auto estimate = estimate_asked(services, manifest, name_space, now);
+  const auto budgets = asked_budgets(services);
+  if (!budgets) return refusal(budgets.error());
+  const guardrails::RuleContext context{
+      .today = std::chrono::floor<std::chrono::days>(now),
+      .now = guardrails::wall_time(now, services.config.policy.time_zone),
+      .budgets = *budgets};
+  const auto estimate = estimate_asked(services, manifest, name_space, now, context);
   if (!estimate) return bad_parameter("manifest", estimate.error().message);
   if (!estimate->unpriced.empty()) {
     return bad_parameter("manifest", "no rule can judge it: " + estimate->unpriced[0].reason);
@@ -237,9 +260,8 @@ Response request_approvals(const Services& services, const Request& request) {
   JsonWriter out;
   out.begin_object().key("data").begin_list();
   for (const guardrails::WorkloadEstimate& workload : estimate->workloads) {
-    const auto verdict =
-        guardrails::judge_workload(workload, services.config.guardrails->rules, estimate->currency,
-                                   std::chrono::floor<std::chrono::days>(now));
+    const auto verdict = guardrails::judge_workload(workload, services.config.guardrails->rules,
+                                                    estimate->currency, context);
     std::optional<std::string> id;
     if (verdict.decision == guardrails::Decision::kNeedsApproval) {
       ApprovalRequest wanted = guardrails::request_of(workload, verdict, estimate->currency);

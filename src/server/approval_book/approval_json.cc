@@ -95,6 +95,8 @@ Result<ApprovalDecision> parse_decision_event(const object& from) {
       from["once"].get(decision.is_once) != simdjson::SUCCESS) {
     return wrong_event();
   }
+  std::string_view on_behalf;
+  if (from["for"].get(on_behalf) == simdjson::SUCCESS) decision.on_behalf = on_behalf;
   return decision;
 }
 
@@ -131,11 +133,13 @@ std::string request_event(const ApprovalRequest& request) {
 }
 
 std::string decision_event(std::string_view id, const ApprovalDecision& decision) {
+  const std::string on_behalf =
+      decision.on_behalf.empty() ? "" : ", " + text_member("for", decision.on_behalf);
   return fmt::format(
-      "{{\"event\": \"decision\", {}, {}, {}, \"approves\": {}, {}, {}, \"once\": {}}}\n",
+      "{{\"event\": \"decision\", {}, {}, {}, \"approves\": {}, {}, {}, \"once\": {}{}}}\n",
       text_member("id", id), text_member("at", to_text(decision.at)),
       text_member("by", decision.by), decision.approves, text_member("note", decision.note),
-      text_member("until", to_text(decision.until)), decision.is_once);
+      text_member("until", to_text(decision.until)), decision.is_once, on_behalf);
 }
 
 std::string use_event(std::string_view id, const ApprovalUse& use) {

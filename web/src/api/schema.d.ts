@@ -1940,6 +1940,8 @@ export interface components {
                 /** @description When the approval ends. */
                 until: components["schemas"]["MaybeText"];
                 is_once: boolean;
+                /** @description The approver whose delegate decided; empty: they did. */
+                on_behalf: string;
             }[];
             uses: {
                 /** Format: date-time */
@@ -1985,6 +1987,8 @@ export interface components {
                 /** @description When the approval ends. */
                 until: components["schemas"]["MaybeText"];
                 is_once: boolean;
+                /** @description The approver whose delegate decided; empty: they did. */
+                on_behalf: string;
             }[];
             uses: {
                 /** Format: date-time */

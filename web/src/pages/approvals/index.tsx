@@ -38,7 +38,7 @@ function Detail({ id, onClose, onDecided }: { id: string; onClose: () => void; o
                 ...one.budgets.map((budget): [string, string] => [`Budget ${budget.name}`, `${budget.left} left, ${budget.after} after it`]),
                 ...one.decisions.map((decision): [string, string] => [
                   decision.approves ? "Approved by" : "Refused by",
-                  `${decision.by}, ${instant(decision.at)}${decision.until ? `, until ${instant(decision.until)}, ${decision.is_once ? "once" : "any number of times"}` : ""}${decision.note ? `: ${decision.note}` : ""}`,
+                  `${decision.by}${decision.on_behalf && ` for ${decision.on_behalf}`}, ${instant(decision.at)}${decision.until ? `, until ${instant(decision.until)}, ${decision.is_once ? "once" : "any number of times"}` : ""}${decision.note ? `: ${decision.note}` : ""}`,
                 ]),
                 ...one.uses.map((use): [string, string] => ["Used by", `${use.by}, ${instant(use.at)}`]),
               ]} />

@@ -1,0 +1,71 @@
+// RuleContext: what rules look at beside the workload: the day, the time on the wall, and how much
+// of the budgets is used.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/billing_period.h"
+#include "core/date.h"
+#include "core/instant.h"
+#include "core/money.h"
+
+namespace pennyweight::guardrails {
+
+// Hours of some days of the week, as clocks on the wall show them.
+struct WeekWindow {
+  std::array<bool, 7> days = {};  // on which they begin, from Monday on
+  int from_minutes = 0;           // of the day
+  int to_minutes = 0;             // before from_minutes: of the next day
+  bool operator==(const WeekWindow&) const = default;
+};
+
+struct WallTime {
+  int weekday = 0;  // from Monday on
+  int minute = 0;   // of the day
+};
+
+WallTime wall_time(Instant at, const TimeZone& zone);
+bool is_within(const WeekWindow& window, WallTime at);
+
+// The values of a dimension that a budget counts, or all others.
+struct BudgetScopeTerm {
+  std::string dimension;  // a label, or "namespace"
+  std::vector<std::string> values = {};
+  bool negate = false;
+  bool operator==(const BudgetScopeTerm&) const = default;
+};
+
+// How far a budget has come in its period.
+struct BudgetUse {
+  std::string name;
+  std::vector<BudgetScopeTerm> scope = {};  // all of them
+  Money amount = Money::zero(kUsd);
+  std::optional<Money> left = {};  // below 0 where it is exceeded; absent: not measured
+  std::string problem = {};        // why it is not measured
+  bool operator==(const BudgetUse&) const = default;
+
+  // More than so many thousandths of it are spent. REQUIRES: it is measured.
+  bool is_used_above(std::uint32_t permille) const;
+};
+
+// Whether labels and a namespace meet all terms; a dimension that they do not state meets none.
+bool is_in_scope(const std::map<std::string, std::string, std::less<>>& labels,
+                 std::string_view name_space, std::span<const BudgetScopeTerm> scope);
+
+struct RuleContext {
+  Date today = {};  // for exemptions
+  // In the zone of the configuration. Absent: not known, so that every condition on it is met.
+  std::optional<WallTime> now = {};
+  std::span<const BudgetUse> budgets = {};
+  std::string_view budgets_problem = {};  // why no budget is known; each condition is met then
+};
+
+}  // namespace pennyweight::guardrails
