@@ -156,7 +156,7 @@ APPROVAL_MUTANTS = {
                             "  if (!request.cost || {on}) return {};\n  const bool is_covered", RULES_TEST),
     "images are not in the digest": (
         APPROVAL, "for (const std::string& image : group.images) out.add(\"image\", image);",
-        "for (const std::string& image : group.images) out.add(\"image\", {on} ? \"\" : image);", RULES_TEST),
+        "for (const std::string& image : group.images) {\n    if (!{on}) out.add(\"image\", image);\n  }", RULES_TEST),
     "labels are not in the digest": (APPROVAL, "    out.add(\"value\", value);\n  }\n  out.add(\"lifetime\"",
                                      "    if (!{on}) out.add(\"value\", value);\n  }\n  out.add(\"lifetime\"", RULES_TEST),
     "any token is right": (BOOK, "if (!is_same_secret(token, right)) {",
@@ -167,9 +167,9 @@ APPROVAL_MUTANTS = {
     "one person fills the book": (BOOK, "own >= kPendingPerPersonMax) {", "(!{on} && own >= kPendingPerPersonMax)) {", BOOK_TEST),
     "what the audit log refuses is done": (
         BOOK, "  TRY(record(\"approval.use\", subject_of(known->request), facts));",
-        "  if (!{on}) TRY(record(\"approval.use\", subject_of(known->request), facts));", BOOK_TEST),
+        "  if (!{on}) {\n    TRY(record(\"approval.use\", subject_of(known->request), facts));\n  }", BOOK_TEST),
     "uses are not written": (BOOK, "  TRY(append(line));\n  const Approval* used",
-                             "  if (!{on}) TRY(append(line));\n  const Approval* used", BOOK_TEST),
+                             "  if (!{on}) {\n    TRY(append(line));\n  }\n  const Approval* used", BOOK_TEST),
     "a denial is lifted": (
         ADMISSION, "if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);",
         "if (verdict.decision == Decision::kNeedsApproval || ({on} && verdict.decision == Decision::kDenied))\n"
