@@ -5,3 +5,4 @@ target_compile_definitions(run_cases PRIVATE PROJECT_ROOT=".")
 add_test(NAME cases COMMAND run_cases WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 add_test(NAME cases/index COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/cases/index_test.py
                                   ${PROJECT_SOURCE_DIR})
+add_dependencies(module_checks run_cases)

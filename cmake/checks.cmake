@@ -21,3 +21,6 @@ foreach(file IN LISTS test_folders)
   get_filename_component(folder ${file} DIRECTORY)
   add_subdirectory(${folder})
 endforeach()
+# What the tests of modules need, without the program, the benchmarks and the simulator: for CI's run under sanitizers.
+get_property(checks GLOBAL PROPERTY module_checks)
+add_custom_target(module_checks DEPENDS ${checks} run_traps)

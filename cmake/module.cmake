@@ -6,6 +6,7 @@
 #   x_fuzz.cc      each a fuzzer, <name>_x_fuzz; without FUZZ one program, fuzz_replay, replays the
 #                  seeds of all fuzzers
 #   main.cc        not in the library: it is for a program of the module's own
+# The target module_checks builds these tests and fuzzers, without the programs that other tests need.
 # COLD: its code runs once a command, a request or an event, and calls other modules for whatever
 # takes time. It is optimised less (-Og), which compiles in half the time.
 # TESTS_ONLY: no other module may depend on it.
@@ -124,6 +125,7 @@ function(module name)
     # Relative paths, so that every clone compiles the same bytes; tests run at the top of the tree.
     target_compile_definitions(${id}_test PRIVATE TEST_DATA="tests/data" PROJECT_ROOT=".")
     add_test(NAME ${name} COMMAND ${id}_test WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_property(GLOBAL APPEND PROPERTY module_checks ${id}_test)
   endif()
   foreach(fuzzer IN LISTS fuzzers)
     get_filename_component(base ${fuzzer} NAME_WE)
@@ -131,6 +133,8 @@ function(module name)
     set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${target})
     if(FUZZ)
       add_executable(${target} ${fuzzer})
+      set_property(GLOBAL APPEND PROPERTY module_checks ${target})
+      target_precompile_headers(${target} REUSE_FROM precompiled)
       target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
       target_link_libraries(${target} PRIVATE module_${id} ${test_deps})
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
