@@ -37,9 +37,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   # What is tested is optimised. The tests themselves need not be, and compile in half the time.
   set(test_options -O0 -g0 -U_FORTIFY_SOURCE)  # which needs optimisation
   target_compile_options(precompiled_test PRIVATE ${test_options})
-elseif(SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # What is tested is watched for undefined behaviour; the tests' own code for wrong addresses only.
-  set(test_options -g0 -fno-sanitize=undefined)
+elseif(SANITIZE)
+  # Tests are watched as the modules are, since the linker keeps one copy of what a header has inline.
+  set(test_options -g0)
   if(FUZZ)
     list(APPEND test_options -fno-sanitize=fuzzer-no-link)
   endif()
