@@ -278,7 +278,13 @@ ClaimedGpus read_devices(std::string_view device_class, std::uint64_t count,
 
 ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known) {
   ClaimedGpus all;
-  for (const DocumentNode& item : claim_spec.at("devices.requests").items) {
+  const auto& requests = claim_spec.at("devices.requests").items;
+  if (requests.size() > kClaimRequestsMax) {
+    all.problem = fmt::format("it has {} requests, and Kubernetes takes {} at most",
+                              requests.size(), kClaimRequestsMax);
+    return all;
+  }
+  for (const DocumentNode& item : requests) {
     if (item.has("firstAvailable")) {
       all.problem = "it offers alternatives (firstAvailable), which cost differently";
       return all;

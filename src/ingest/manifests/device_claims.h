@@ -35,7 +35,9 @@ struct DeviceClaims {
 // A claim of its own and a template may have one name.
 std::string claim_key(bool is_shared, std::string_view scoped_name);
 
-// The devices that a claim's spec asks for.
+// The devices that a claim's spec asks for; of one with more requests than kClaimRequestsMax it is
+// not known.
+inline constexpr std::size_t kClaimRequestsMax = 32;
 ClaimedGpus read_claim(const DocumentNode& claim_spec, const DeviceClaims& known);
 
 // The devices of the class that stands behind an extended resource (KEP-5004): by the name that a

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "ingest/manifests/manifest_files.h"
 
@@ -267,6 +270,31 @@ TEST(KubernetesObjects, AClaimAndATemplateOfOneNameAreTwo) {
       "[{name: g, resourceClaimTemplateName: g}], containers: [{}]}\n");
   ASSERT_EQ(reading.workloads.size(), 1U);
   EXPECT_EQ(groups_text(reading.workloads[0]), "1x8");
+}
+
+// Aliases of YAML make many requests of a few bytes, and many pods that use them.
+TEST(KubernetesObjects, AClaimHasNoMoreRequestsThanKubernetesTakes) {
+  const auto held = [](std::size_t requests, std::size_t claims) {
+    const auto repeated = [](std::string_view one, std::size_t times) {
+      std::string all;
+      for (std::size_t i = 0; i < times; ++i) all.append(one).append(", ");
+      return all;
+    };
+    const auto reading = read_one(
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: c}\nspec: "
+        "{spec: {devices: {requests: [" +
+        repeated("{exactly: {deviceClassName: gpu.nvidia.com}}", requests) +
+        "]}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {resourceClaims: [" +
+        repeated("{resourceClaimTemplateName: c}", claims) + "], containers: [{}]}\n");
+    const ReplicaGroup& group = reading.workloads.at(0).groups.at(0);
+    return std::pair(group.gpus.size(), group.problem);
+  };
+  EXPECT_EQ(held(32, 1), std::pair(std::size_t{32}, std::string()));
+  EXPECT_EQ(held(33, 1), std::pair(std::size_t{0}, std::string("the claim 'c': it has 33 requests, "
+                                                               "and Kubernetes takes 32 at most")));
+  EXPECT_EQ(held(32, 2).first, 64U);
+  EXPECT_EQ(held(32, 3),
+            std::pair(std::size_t{0}, std::string("its claims have more than 64 requests")));
 }
 
 TEST(KubernetesObjects, ReadsExtendedResourcesOfDeviceClasses) {

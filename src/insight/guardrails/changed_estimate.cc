@@ -1,11 +1,14 @@
 #include "insight/guardrails/changed_estimate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/try.h"
 
@@ -28,7 +31,7 @@ std::optional<std::uint64_t> longest_replica_ms(const WorkloadRequest& workload)
 
 // Puts what claims of their own hold with each workload that uses them, since rules look at the
 // workload's labels and kind. A claim that is used is no longer a workload of its own.
-bool join_shared_claims(std::vector<WorkloadRequest>& workloads) {
+Result<bool> join_shared_claims(std::vector<WorkloadRequest>& workloads) {
   std::map<std::string, std::vector<ReplicaGroup>, std::less<>> claims;
   for (const WorkloadRequest& workload : workloads) {
     if (workload.kind != "ResourceClaim") continue;
@@ -36,12 +39,20 @@ bool join_shared_claims(std::vector<WorkloadRequest>& workloads) {
   }
   if (claims.empty()) return false;
   std::set<std::string, std::less<>> used;
+  std::size_t joined = 0;
   for (WorkloadRequest& workload : workloads) {
     const auto own_ms = longest_replica_ms(workload);
     for (const std::string& name : workload.shared_claims) {
       const auto claim = claims.find(name);
       if (claim == claims.end()) continue;
       used.insert(name);
+      joined += claim->second.size() * (1 + workload.parts.size());
+      if (joined > kGroupsMax) {
+        return fail(ErrorCode::kLimit,
+                    fmt::format("claims that are shared belong to more than {} workloads and "
+                                "components; estimate fewer files at once",
+                                kGroupsMax));
+      }
       for (ReplicaGroup group : claim->second) {
         group.name = "claim " + name.substr(name.find('/') + 1);
         group.replica_ms_max = own_ms;
@@ -71,7 +82,8 @@ Result<Estimate> estimate_changed(const Estimate& arrived, std::span<const Guard
     reading.workloads.push_back(workload.workload);
   }
   Estimate judged = arrived;
-  if (join_shared_claims(reading.workloads)) {
+  const bool is_joined = TRY(join_shared_claims(reading.workloads));
+  if (is_joined) {
     Estimate joined = TRY(estimate_workloads(reading, catalog, options));
     judged = std::move(joined);
   }

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "ingest/manifests/manifest_files.h"
+#include "insight/guardrails/changed_estimate.h"
 #include "insight/guardrails/comparison.h"
 #include "insight/guardrails/estimate_report.h"
 #include "insight/guardrails/findings.h"
@@ -208,6 +210,31 @@ TEST(Estimate, NothingAbsurdAborts) {
     ASSERT_TRUE(estimate) << text;
     (void)estimate->totals();
   }
+}
+
+// Many components that use many claims of their own.
+TEST(Estimate, SharedClaimsAreJoinedUpToALimit) {
+  const auto joined = [](std::size_t claims, std::size_t parts) {
+    WorkloadEstimate whole;
+    whole.workload.kind = "AppWrapper";
+    whole.workload.parts.resize(parts);
+    Estimate arrived;
+    for (std::size_t i = 0; i < claims; ++i) {
+      WorkloadEstimate claim;
+      claim.workload.kind = "ResourceClaim";
+      claim.workload.name = std::to_string(i);
+      claim.workload.groups.resize(1);
+      arrived.workloads.push_back(std::move(claim));
+      whole.workload.shared_claims.push_back("/" + std::to_string(i));
+    }
+    arrived.workloads.push_back(std::move(whole));
+    return estimate_changed(arrived, {}, Catalog::built_in(), {}, {});
+  };
+  const auto fits = joined(100, 199);
+  ASSERT_TRUE(fits) << fits.error().message;
+  ASSERT_EQ(fits->workloads.size(), 1U);
+  EXPECT_EQ(fits->workloads[0].workload.parts[198].groups.size(), 100U);
+  EXPECT_FALSE(joined(101, 199));
 }
 
 TEST(ScaleAmount, RoundsHalfToEvenAndRefusesTheAbsurd) {

@@ -78,6 +78,9 @@ TEST(HoursLimit, WholeGpusNeedNoPriceToBeCounted) {
   EXPECT_NE(why_denied(work, 1), "");  // of an unknown size
   work.groups[0].group.gpus.clear();
   EXPECT_EQ(why_denied(work, 720), "");
+  // Nothing says whether these are GPUs.
+  work.groups[0].group.unknown_resources = {"example.com/fast"};
+  EXPECT_NE(why_denied(work, 1), "");
 }
 
 }  // namespace

@@ -79,8 +79,10 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
 
 class ConditionCheck {
  public:
-  ConditionCheck(const JudgedWorkload& judged, const RuleContext& context)
-      : judged_(judged), context_(context) {}
+  // `unknown_meets`: whether what is not known of budgets and of the time meets conditions, as it
+  // must where they stop a workload, and must not where they let one through.
+  ConditionCheck(const JudgedWorkload& judged, const RuleContext& context, bool unknown_meets)
+      : judged_(judged), context_(context), unknown_meets_(unknown_meets) {}
 
   // Whether all conditions hold; because() then says what met them.
   bool holds(const RuleConditions& when) {
@@ -273,7 +275,7 @@ class ConditionCheck {
     if (when.hours.empty() && when.hours_except.empty()) return true;
     if (!context_.now) {
       add("when it runs is not known");
-      return true;
+      return unknown_meets_;
     }
     const auto is_in = [&](const WeekWindow& window) { return is_within(window, *context_.now); };
     if (!when.hours.empty() && !std::ranges::any_of(when.hours, is_in)) return false;
@@ -287,7 +289,7 @@ class ConditionCheck {
 
   bool add_unknown_budgets() {
     add(fmt::format("how much of its budgets is spent is not known: {}", context_.budgets_problem));
-    return true;
+    return unknown_meets_;
   }
 
   bool is_charged_to(const BudgetUse& budget) const {
@@ -302,6 +304,7 @@ class ConditionCheck {
     for (const BudgetUse& budget : context_.budgets) {
       if (!is_charged_to(budget)) continue;
       if (!budget.left) {
+        if (!unknown_meets_) continue;
         add(unmeasured(budget));
       } else if (budget.is_used_above(limit)) {
         // No amounts: whoever can write a label is told this.
@@ -317,22 +320,29 @@ class ConditionCheck {
 
   bool goes_beyond_budget(const RuleConditions& when) {
     if (!when.exceeds_budget) return true;
-    if (!context_.budgets_problem.empty()) return add_unknown_budgets();
+    if (!context_.budgets_problem.empty()) return *when.exceeds_budget && add_unknown_budgets();
     for (const BudgetUse& budget : context_.budgets) {
       // Hours of GPUs are no money.
       const bool counts_money = budget.amount.currency() != kGpuHoursOfBudgets;
       if (!counts_money || !is_charged_to(budget)) continue;
-      std::string why = beyond(budget);
-      if (why.empty()) continue;
-      if (*when.exceeds_budget) add(why);
-      return *when.exceeds_budget;
+      const Beyond beyond = find_beyond(budget);
+      if (beyond.why.empty()) continue;
+      if (!*when.exceeds_budget) return false;
+      if (!beyond.is_known && !unknown_meets_) continue;
+      add(beyond.why);
+      return true;
     }
     return !*when.exceeds_budget;
   }
 
-  // Why it may cost more than a budget has left; empty: it does not.
-  std::string beyond(const BudgetUse& budget) const {
-    if (!budget.left) return unmeasured(budget);
+  struct Beyond {
+    std::string why;  // empty: it does not go beyond it
+    bool is_known;
+  };
+
+  // Why it may cost more than a budget has left.
+  Beyond find_beyond(const BudgetUse& budget) const {
+    if (!budget.left) return {unmeasured(budget), false};
     const EstimateTotals& totals = judged_.totals;
     const bool is_run = judged_.workload.workload.lifetime == manifests::Lifetime::kRun;
     const Money cost = is_run ? totals.per_run_max : totals.per_month_max;
@@ -340,11 +350,13 @@ class ConditionCheck {
     const bool is_known = judged_.is_priced && totals.without_length == 0 &&
                           cost.currency() == budget.amount.currency();
     if (!is_known) {
-      return fmt::format("its cost is not known, and the budget {} limits it", budget.name);
+      return {fmt::format("its cost is not known, and the budget {} limits it", budget.name),
+              false};
     }
-    if (cost.ticks() <= budget.left->ticks()) return "";
-    return fmt::format("it may cost {} a {}, more than the budget {} has left",
-                       amount_and_code(cost), is_run ? "run" : "month", budget.name);
+    if (cost.ticks() <= budget.left->ticks()) return {"", true};
+    return {fmt::format("it may cost {} a {}, more than the budget {} has left",
+                        amount_and_code(cost), is_run ? "run" : "month", budget.name),
+            true};
   }
 
   static std::string shown_percent(std::uint32_t permille) {
@@ -359,6 +371,7 @@ class ConditionCheck {
 
   const JudgedWorkload& judged_;
   const RuleContext& context_;
+  const bool unknown_meets_;
   std::string because_;
 };
 
@@ -387,7 +400,7 @@ std::string exemption_reason(const GuardrailRule& rule, const JudgedWorkload& ju
                              const RuleContext& context) {
   for (const RuleExemption& exemption : rule.exemptions) {
     if (context.today > exemption.until) continue;
-    if (!ConditionCheck(judged, context).holds(exemption.when)) continue;
+    if (!ConditionCheck(judged, context, false).holds(exemption.when)) continue;
     return fmt::format("{} (until {})", exemption.reason, pennyweight::to_text(exemption.until));
   }
   return "";
@@ -426,7 +439,7 @@ Verdict judge_whole(const WorkloadEstimate& workload, std::span<const GuardrailR
   Verdict verdict;
   const JudgedWorkload judged = measure_workload(workload, currency);
   for (const GuardrailRule& rule : rules) {
-    ConditionCheck check(judged, context);
+    ConditionCheck check(judged, context, rule.effect != RuleEffect::kAllow);
     if (!check.holds(rule.when)) continue;
     RuleHit hit{.rule = rule.name,
                 .effect = rule.effect,

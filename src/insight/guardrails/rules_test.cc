@@ -296,6 +296,37 @@ TEST(Rules, BudgetsOfTheWorkload) {
   EXPECT_EQ(judge_workload(run_of(1), {&rule, 1}, kUsd, blind).hits.size(), 1U);
 }
 
+// What nobody knows stops a workload, and lets none through.
+TEST(Rules, WhatIsNotKnownAllowsAndExemptsNothing) {
+  const BudgetUse unmeasured{.name = "b", .amount = dollars(1000), .problem = "no rate"};
+  const RuleContext contexts[] = {
+      {.today = kToday, .budgets_problem = "serve has just started"},
+      {.today = kToday, .budgets = {&unmeasured, 1}},
+  };
+  const struct {
+    RuleConditions when;
+    bool denies;  // as the condition of a rule that denies
+  } cases[] = {
+      {{.exceeds_budget = false}, false},         {{.exceeds_budget = true}, true},
+      {{.budget_used_permille_above = 10}, true}, {{.hours = {kBusiness}}, true},
+      {{.hours_except = {kBusiness}}, true},
+  };
+  for (const RuleContext& context : contexts) {
+    for (const auto& one : cases) {
+      const auto decide = [&](const std::vector<GuardrailRule>& rules) {
+        return judge_workload(run_of(1), rules, kUsd, context).decision;
+      };
+      const GuardrailRule big{.name = "big", .when = {.gpus_above = 1}};
+      EXPECT_EQ(decide({{.name = "lets", .effect = RuleEffect::kAllow, .when = one.when}, big}),
+                Decision::kDenied);
+      GuardrailRule exempted = big;
+      exempted.exemptions = {{.when = one.when, .reason = "launch", .until = kToday}};
+      EXPECT_EQ(decide({exempted}), Decision::kDenied);
+      EXPECT_EQ(decide({{.name = "r", .when = one.when}}) == Decision::kDenied, one.denies);
+    }
+  }
+}
+
 // An update is looked at wherever some condition may look, also one of an exemption.
 TEST(Rules, ExemptionsLookAtPodsToo) {
   const GuardrailRule rule{.name = "r",

@@ -55,7 +55,7 @@ bool takes_gpus(const WorkloadEstimate& workload) {
   return std::ranges::any_of(workload.groups, [](const GroupEstimate& group) {
     const bool is_gpu_machine = !group.machine || !group.machine->gpu_model.empty();
     // What can't be read may be GPUs.
-    if (!group.group.problem.empty()) return true;
+    if (!group.group.problem.empty() || !group.group.unknown_resources.empty()) return true;
     return !group.group.gpus.empty() || (group.group.takes_whole_machines && is_gpu_machine);
   });
 }
@@ -82,6 +82,7 @@ struct HeldUnits {
 // Whole GPUs are known without a price, and so is that there are none; nothing: not known.
 std::optional<HeldUnits> held_units(const GroupEstimate& group) {
   const manifests::ReplicaGroup& asked = group.group;
+  if (!asked.unknown_resources.empty()) return std::nullopt;
   if (group.problem.empty()) {
     if (asked.replicas == 0) return HeldUnits{0, group.gpu_units_max};
     return HeldUnits{group.gpu_units / asked.replicas, group.gpu_units_max};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,7 +50,11 @@ using server::Request;
 using server::Response;
 
 constexpr std::string_view kApprovalList = "approvals";
-constexpr std::size_t kWorkloadsAskedMax = 50;
+constexpr std::ptrdiff_t kWorkloadsAskedMax = 50;
+
+std::string too_many_workloads() {
+  return fmt::format("it has more than {} workloads", kWorkloadsAskedMax);
+}
 
 Response no_approvals() {
   return problem(503, "Service unavailable", "This server has no book of approvals.");
@@ -170,6 +176,13 @@ Result<guardrails::Estimate> estimate_asked(const Services& services, const std:
   const GuardrailConfig& guardrails = *services.config.guardrails;
   const manifests::ManifestFile file{.name = "manifest", .text = manifest};
   auto reading = TRY(manifests::read_manifest_files({&file, 1}));
+  // Claims become part of what uses them.
+  const auto is_workload = [](const manifests::WorkloadRequest& one) {
+    return one.kind != "ResourceClaim";
+  };
+  if (std::ranges::count_if(reading.workloads, is_workload) > kWorkloadsAskedMax) {
+    return fail(ErrorCode::kLimit, too_many_workloads());
+  }
   for (manifests::WorkloadRequest& workload : reading.workloads) {
     if (workload.name_space.empty()) workload.move_to_namespace(name_space);
   }
@@ -253,9 +266,8 @@ Response request_approvals(const Services& services, const Request& request) {
   if (!estimate->unpriced.empty()) {
     return bad_parameter("manifest", "no rule can judge it: " + estimate->unpriced[0].reason);
   }
-  if (estimate->workloads.size() > kWorkloadsAskedMax) {
-    return bad_parameter("manifest",
-                         fmt::format("it has more than {} workloads", kWorkloadsAskedMax));
+  if (std::ssize(estimate->workloads) > kWorkloadsAskedMax) {
+    return bad_parameter("manifest", too_many_workloads());
   }
   JsonWriter out;
   out.begin_object().key("data").begin_list();

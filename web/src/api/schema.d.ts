@@ -1915,7 +1915,7 @@ export interface components {
                 /** @enum {unknown} */
                 source: "admission" | "cli" | "api";
                 workload: string;
-                /** @description The SHA-256 of what rules judge. */
+                /** @description "2:" and the SHA-256 of what rules judge. Earlier requests have the SHA-256 alone, and have expired. */
                 content: string;
                 rules: string[];
                 /** @description What of the workload met the rules. */
@@ -1962,7 +1962,7 @@ export interface components {
                 /** @enum {unknown} */
                 source: "admission" | "cli" | "api";
                 workload: string;
-                /** @description The SHA-256 of what rules judge. */
+                /** @description "2:" and the SHA-256 of what rules judge. Earlier requests have the SHA-256 alone, and have expired. */
                 content: string;
                 rules: string[];
                 /** @description What of the workload met the rules. */
