@@ -460,7 +460,8 @@ class ObjectReader {
             group.name.empty() ? inner->name : fmt::format("{} {}", inner->name, group.name);
       }
     }
-    join_part_labels();
+    join_part_texts(&WorkloadRequest::labels, &WorkloadPart::labels);
+    join_part_texts(&WorkloadRequest::annotations, &WorkloadPart::annotations);
     return true;
   }
 
@@ -476,6 +477,7 @@ class ObjectReader {
                                .labels = inner.labels,
                                .annotations = inner.annotations,
                                .lifetime = inner.lifetime,
+                               .schedule = inner.schedule,
                                .groups = std::move(groups)});
     for (WorkloadPart part : inner.parts) {
       for (std::size_t& group : part.groups) group += begin;
@@ -483,20 +485,23 @@ class ObjectReader {
     }
   }
 
-  // A label of components is one of the whole only where all of them state the same, so that no
-  // component hides behind another's. Components have those of the whole that they don't state.
-  void join_part_labels() {
-    const auto own = workload_.labels;
+  using Texts = std::map<std::string, std::string, std::less<>>;
+
+  // A label or annotation of components is one of the whole only where all of them state the same,
+  // so that no component hides behind another's. Components have those of the whole that they don't
+  // state.
+  void join_part_texts(Texts WorkloadRequest::* of_whole, Texts WorkloadPart::* of_part) {
+    const Texts own = workload_.*of_whole;
     if (!workload_.parts.empty()) {
-      for (const auto& [key, value] : workload_.parts.front().labels) {
+      for (const auto& [key, value] : workload_.parts.front().*of_part) {
         const bool is_of_all = std::ranges::all_of(workload_.parts, [&](const WorkloadPart& part) {
-          const auto at = part.labels.find(key);
-          return at != part.labels.end() && at->second == value;
+          const auto at = (part.*of_part).find(key);
+          return at != (part.*of_part).end() && at->second == value;
         });
-        if (is_of_all) workload_.labels.emplace(key, value);
+        if (is_of_all) (workload_.*of_whole).emplace(key, value);
       }
     }
-    for (WorkloadPart& part : workload_.parts) part.labels.insert(own.begin(), own.end());
+    for (WorkloadPart& part : workload_.parts) (part.*of_part).insert(own.begin(), own.end());
   }
 
   // An object without a namespace is made in that of what holds it.

@@ -322,6 +322,18 @@ TEST(KubernetesObjects, ReadsWhatAnAppWrapperHolds) {
                                        "{apiVersion: v1, kind: Service}}]}\n")),
             "j 2x8");
   EXPECT_EQ(read_one(head + "{apiVersion: x.io/v1, kind: Magic}}]}\n").unpriced.size(), 1U);
+  const auto annotated = [&](const std::string& other) {
+    const auto reading =
+        read_one(head +
+                 "{apiVersion: batch/v1, kind: CronJob, metadata: {name: a, annotations: {scan: "
+                 "ok}}, spec: {schedule: '@daily'}}}, {template: {apiVersion: v1, kind: Pod, "
+                 "metadata: {name: b, annotations: {scan: " +
+                 other + "}}, spec: {containers: [{}]}}}]}\n");
+    EXPECT_EQ(reading.workloads.at(0).parts.at(0).schedule, "@daily");
+    return reading.workloads.at(0).annotations.contains("scan");
+  };
+  EXPECT_TRUE(annotated("ok"));
+  EXPECT_FALSE(annotated("no"));
 }
 
 TEST(KubernetesObjects, AutoscalersRaiseWhatTheyScale) {

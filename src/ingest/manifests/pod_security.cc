@@ -154,12 +154,16 @@ std::vector<PodRisk> find_pod_risks(const DocumentNode& pod_spec) {
 }
 
 std::string full_image_name(std::string_view image) {
+  constexpr std::string_view kIndex = "index.";  // in the older name of Docker's registry
   if (image.empty()) return "";
+  if (image.starts_with("index.docker.io/")) image.remove_prefix(kIndex.size());
   const std::size_t slash = image.find('/');
   if (slash == std::string_view::npos) return fmt::format("docker.io/library/{}", image);
   // A registry has a dot or a port in its name; otherwise it is a folder of Docker's.
   const std::string_view first = image.substr(0, slash);
   const bool is_registry = first.find_first_of(".:") != first.npos || first == "localhost";
+  const std::string_view rest = image.substr(slash + 1);
+  if (first == "docker.io" && !rest.contains('/')) return fmt::format("docker.io/library/{}", rest);
   return is_registry ? std::string(image) : fmt::format("docker.io/{}", image);
 }
 

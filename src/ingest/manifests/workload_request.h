@@ -79,8 +79,9 @@ struct WorkloadPart {
   std::string name_space;
   std::string name;
   std::map<std::string, std::string, std::less<>> labels = {};  // the whole's where it has none
-  std::map<std::string, std::string, std::less<>> annotations = {};
+  std::map<std::string, std::string, std::less<>> annotations = {};  // as labels
   Lifetime lifetime = Lifetime::kService;
+  std::string schedule = {};             // of a kScheduled one
   std::vector<std::size_t> groups = {};  // indices of the whole's
   bool operator==(const WorkloadPart&) const = default;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <map>
 
 #include "allocation/pricing/rate_card.h"
 #include "core/ascii.h"
@@ -110,7 +112,9 @@ JudgedCost judged_cost(const WorkloadEstimate& workload, Currency currency) {
   const EstimateTotals totals = totals_of(workload, currency);
   const bool is_run = workload.workload.lifetime == manifests::Lifetime::kRun;
   const std::string_view of = is_run ? "run" : "month";
-  if (totals.not_priced > 0 || totals.without_length > 0) return {std::nullopt, of};
+  const bool knows_runs =
+      workload.workload.lifetime != manifests::Lifetime::kScheduled || workload.runs_per_month;
+  if (totals.not_priced > 0 || totals.without_length > 0 || !knows_runs) return {std::nullopt, of};
   return {is_run ? totals.per_run_max : totals.per_month_max, of};
 }
 
@@ -130,6 +134,11 @@ bool is_approver(const std::string& approver, const std::string& name) {
   return is_same_person(approver, name) || fits_pattern(approver, name);
 }
 
+// Whether two names of approvers, for whom delegates decide, may be one person's.
+bool may_be_same_approver(const std::string& one, const std::string& other) {
+  return !other.empty() && (is_approver(one, other) || is_approver(other, one));
+}
+
 // For whom a delegate may approve it, besides whoever asked for it or approved it already; empty:
 // for nobody.
 std::string principal_of_delegate(const Approval& approval, const std::string& who,
@@ -138,7 +147,8 @@ std::string principal_of_delegate(const Approval& approval, const std::string& w
     if (!is_delegate(limit, who, today) || !is_covered_by(limit, approval.request)) continue;
     const bool decides_already =
         std::ranges::any_of(approval.decisions, [&](const ApprovalDecision& other) {
-          return is_approver(limit.who, other.by) || other.on_behalf == limit.who;
+          return is_approver(limit.who, other.by) ||
+                 may_be_same_approver(limit.who, other.on_behalf);
         });
     if (!decides_already && !is_approver(limit.who, approval.request.by)) return limit.who;
   }
@@ -180,6 +190,27 @@ Result<std::string> approving_for(const Approval& approval, const std::string& w
       fmt::format("'{}' may approve up to {}, and this {}", who, shown_amount(*most),
                   cost ? fmt::format("costs {} a {}", shown_amount(*cost), approval.request.cost_of)
                        : std::string("has no known cost")));
+}
+
+// The labels that no component contradicts, and the namespace: whoever decides within a scope sees
+// and lifts only what lies in it wholly.
+std::map<std::string, std::string, std::less<>> labels_of_all(
+    const manifests::WorkloadRequest& workload) {
+  auto labels = workload.labels;
+  for (const manifests::WorkloadPart& part : workload.parts) {
+    for (const auto& [key, value] : part.labels) {
+      const auto label = labels.find(key);
+      if (label != labels.end() && label->second != value) labels.erase(label);
+    }
+  }
+  return labels;
+}
+
+std::string namespace_of_all(const manifests::WorkloadRequest& workload) {
+  const bool is_one = std::ranges::all_of(workload.parts, [&](const manifests::WorkloadPart& part) {
+    return part.name_space == workload.name_space;
+  });
+  return is_one ? workload.name_space : "";
 }
 
 std::unexpected<Error> refuse_state(const Approval& approval, ApprovalState state) {
@@ -341,6 +372,7 @@ std::string content_hash(const manifests::WorkloadRequest& workload) {
     out.add("part", part.kind);
     out.add("namespace", part.name_space);
     out.add("name", part.name);
+    if (!part.schedule.empty()) out.add("schedule", part.schedule);
     for (const std::size_t index : part.groups) out.add("of", std::uint64_t{index});
     for (const auto& [key, value] : part.labels) {
       out.add("label", key);
@@ -378,8 +410,8 @@ ApprovalRequest request_of(const WorkloadEstimate& workload, const Verdict& verd
   ApprovalRequest request{.workload = workload_title(workload.workload),
                           .content = content_hash(workload.workload),
                           .rules = rules_to_lift(verdict),
-                          .name_space = workload.workload.name_space,
-                          .labels = workload.workload.labels,
+                          .name_space = namespace_of_all(workload.workload),
+                          .labels = labels_of_all(workload.workload),
                           .cost = cost.amount,
                           .cost_of = std::string(cost.of)};
   for (const RuleHit& hit : verdict.hits) {

@@ -278,6 +278,16 @@ TEST(Approval, DelegatesCountAsTheApprover) {
          wish.by = "cli:cleo";
        },
        "dan has approved it for cleo already", ""},
+      {"what another delegate approved for the same approver",
+       [&](auto& approval, auto& terms, auto& wish, auto&) {
+         approval.decisions = {by_delegate()};
+         terms.two_persons_above = usd(1);
+         terms.approvers.push_back(
+             {.who = "cli:cleo",
+              .delegate = ApproverDelegate{.to = "eve", .from = day, .until = day}});
+         wish.by = "eve";
+       },
+       "as a delegate only", ""},
       {"another approver is the second",
        [&](auto& approval, auto& terms, auto& wish, auto&) {
          approval.decisions = {by_delegate()};
@@ -305,6 +315,24 @@ TEST(Approval, DelegatesCountAsTheApprover) {
       EXPECT_THAT(decision.error().message, HasSubstr(one.refusal)) << one.name;
     }
   }
+}
+
+// Whoever decides for a team decides on nothing of another.
+TEST(Approval, IsOfWhatAllComponentsShare) {
+  WorkloadEstimate workload;
+  workload.workload.kind = "AppWrapper";
+  workload.workload.name_space = "ml";
+  workload.workload.labels = {{"team", "nlp"}, {"env", "dev"}};
+  workload.workload.parts = {{.kind = "Job", .name_space = "ml", .name = "a"}};
+  workload.workload.parts[0].labels = {{"team", "nlp"}, {"env", "dev"}};
+  ApprovalRequest request = request_of(workload, {}, kUsd);
+  EXPECT_EQ(request.labels, workload.workload.labels);
+  EXPECT_EQ(request.name_space, "ml");
+  workload.workload.parts[0].labels["team"] = "cv";
+  workload.workload.parts[0].name_space = "cv";
+  request = request_of(workload, {}, kUsd);
+  EXPECT_EQ(request.labels, (decltype(request.labels){{"env", "dev"}}));
+  EXPECT_EQ(request.name_space, "");
 }
 
 // Whatever a rule can look at is in the hash; where it stands in a file is not.
@@ -352,6 +380,9 @@ TEST(Approval, EveryChangeOfTheContentShows) {
       [](auto& w) { w.groups[0].unknown_resources = {"example.com/fast"}; },
       [](auto& w) { w.parts = {{.kind = "Pod", .name_space = "", .name = "a"}}; },
       [](auto& w) { w.parts = {{.kind = "Pod", .name_space = "", .name = "a", .groups = {0}}}; },
+      [](auto& w) {
+        w.parts = {{.kind = "Pod", .name_space = "", .name = "a", .schedule = "@daily"}};
+      },
   };
   std::size_t number = 0;
   for (const auto& change : changes) {

@@ -411,15 +411,22 @@ WorkloadEstimate estimate_workload(const manifests::WorkloadRequest& workload,
   WorkloadEstimate result;
   result.workload = workload;
   result.notes = workload.notes;
-  if (workload.lifetime == Lifetime::kScheduled) {
+  const auto runs_in_month = [&](Lifetime lifetime, const std::string& schedule) {
+    std::optional<std::uint64_t> known;
+    if (lifetime != Lifetime::kScheduled) return known;
     const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(options.at));
-    const auto runs = manifests::runs_in_month(workload.schedule, static_cast<int>(day.year()),
+    const auto runs = manifests::runs_in_month(schedule, static_cast<int>(day.year()),
                                                static_cast<unsigned>(day.month()));
     if (runs) {
-      result.runs_per_month = *runs;
+      known = *runs;
     } else {
       result.notes.push_back(runs.error().message);
     }
+    return known;
+  };
+  result.runs_per_month = runs_in_month(workload.lifetime, workload.schedule);
+  for (const manifests::WorkloadPart& part : workload.parts) {
+    result.runs_of_parts.push_back(runs_in_month(part.lifetime, part.schedule));
   }
   for (ReplicaGroup group : workload.groups) {
     std::erase_if(group.unknown_resources, [&](const std::string& name) {

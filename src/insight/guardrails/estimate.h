@@ -92,6 +92,8 @@ struct WorkloadEstimate {
   manifests::WorkloadRequest workload;
   std::vector<GroupEstimate> groups = {};
   std::optional<std::uint64_t> runs_per_month = {};  // of a schedule
+  // The same of each component; absent: it has no schedule, or none that can be read.
+  std::vector<std::optional<std::uint64_t>> runs_of_parts = {};
   std::vector<std::string> notes = {};
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 
 #include "allocation/pricing/rate_card.h"
 #include "core/card_share.h"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::size_t kRisksToldMax = 6;
 constexpr std::uint64_t kMsOfHour = 3'600'000;
+constexpr std::string_view kDockerPrefixes[] = {"docker.io/library/", "docker.io/"};
 
 bool fits_any(const std::vector<std::string>& patterns, std::string_view text) {
   return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
@@ -36,6 +39,7 @@ struct JudgedWorkload {
   bool knows_gpus = true;               // false: it may ask for more than that
   std::optional<std::uint64_t> run_ms;  // of the longest replica; absent: not limited
   bool is_priced = true;
+  bool knows_month = true;  // false: of a schedule nobody knows how often or how long it runs
   bool is_run = false;
 };
 
@@ -53,6 +57,7 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
                         .knows_gpus = true,
                         .run_ms = 0,
                         .is_priced = true,
+                        .knows_month = true,
                         .is_run = workload.workload.lifetime != manifests::Lifetime::kService};
   judged.is_priced = judged.totals.not_priced == 0;
   for (const GroupEstimate& group : workload.groups) {
@@ -66,6 +71,9 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
     if (!group.group.problem.empty() || is_unknown_machine ||
         !group.group.unknown_resources.empty()) {
       judged.knows_gpus = false;
+    }
+    if (workload.workload.lifetime == manifests::Lifetime::kScheduled && !group.per_month) {
+      judged.knows_month = false;
     }
     const auto& all_ms = group.group.replica_ms_max;
     if (!all_ms) {
@@ -114,37 +122,38 @@ class ConditionCheck {
     because_ += text;
   }
 
+  using Texts = std::map<std::string, std::string, std::less<>>;
+
   bool misses_label(const RuleConditions& when) {
-    if (when.labels_missing.empty()) return true;
-    const manifests::WorkloadRequest& workload = judged_.workload.workload;
-    const auto states = [](const auto& labels, const std::string& key) {
-      const auto label = labels.find(key);
-      return label != labels.end() && !label->second.empty();
-    };
-    bool misses = false;
-    for (const std::string& key : when.labels_missing) {
-      // Components may state different values.
-      const bool is_of_all_parts =
-          !workload.parts.empty() && std::ranges::all_of(workload.parts, [&](const auto& part) {
-            return states(part.labels, key);
-          });
-      if (states(workload.labels, key) || is_of_all_parts) continue;
-      add(fmt::format("the label '{}' is missing", key));
-      misses = true;
-    }
-    return misses;
+    return misses("label", when.labels_missing, judged_.workload.workload.labels,
+                  &manifests::WorkloadPart::labels);
   }
 
   bool misses_annotation(const RuleConditions& when) {
-    if (when.annotations_missing.empty()) return true;
-    const auto& annotations = judged_.workload.workload.annotations;
-    for (const std::string& key : when.annotations_missing) {
-      const auto annotation = annotations.find(key);
-      if (annotation != annotations.end() && !annotation->second.empty()) continue;
-      add(fmt::format("the annotation '{}' is missing", key));
-      return true;
+    return misses("annotation", when.annotations_missing, judged_.workload.workload.annotations,
+                  &manifests::WorkloadPart::annotations);
+  }
+
+  bool misses(std::string_view what, const std::vector<std::string>& keys, const Texts& of_whole,
+              Texts manifests::WorkloadPart::* of_part) {
+    if (keys.empty()) return true;
+    const auto& parts = judged_.workload.workload.parts;
+    const auto states = [](const Texts& texts, const std::string& key) {
+      const auto text = texts.find(key);
+      return text != texts.end() && !text->second.empty();
+    };
+    bool misses_one = false;
+    for (const std::string& key : keys) {
+      // Components may state different values.
+      const bool is_of_all_parts =
+          !parts.empty() && std::ranges::all_of(parts, [&](const manifests::WorkloadPart& part) {
+            return states(part.*of_part, key);
+          });
+      if (states(of_whole, key) || is_of_all_parts) continue;
+      add(fmt::format("the {} '{}' is missing", what, key));
+      misses_one = true;
     }
-    return false;
+    return misses_one;
   }
 
   // All that are found are told, so that they can be mended at once.
@@ -161,14 +170,20 @@ class ConditionCheck {
     return found > 0;
   }
 
-  // An image may be written without its registry.
+  // An image and a pattern may each be written without Docker's registry.
+  static bool fits_image(const std::vector<std::string>& patterns, const std::string& image) {
+    const std::string full = manifests::full_image_name(image);
+    if (fits_any(patterns, image) || fits_any(patterns, full)) return true;
+    return std::ranges::any_of(kDockerPrefixes, [&](std::string_view prefix) {
+      return full.starts_with(prefix) && fits_any(patterns, full.substr(prefix.size()));
+    });
+  }
+
   bool has_image(const RuleConditions& when) {
     if (when.images.empty()) return true;
     for (const GroupEstimate& group : judged_.workload.groups) {
       for (const std::string& image : group.group.images) {
-        const bool fits = fits_any(when.images, image) ||
-                          fits_any(when.images, manifests::full_image_name(image));
-        if (!fits) continue;
+        if (!fits_image(when.images, image)) continue;
         add(fmt::format("it runs the image '{}'", printable_text(image, 200)));
         return true;
       }
@@ -261,7 +276,16 @@ class ConditionCheck {
     return is_amount_above("an hour", totals.per_hour, when.per_hour_above, true) &&
            is_amount_above("a run", totals.per_run_max, when.per_run_above,
                            totals.without_length == 0) &&
-           is_amount_above("a month", totals.per_month_max, when.per_month_above, true);
+           is_month_above(when);
+  }
+
+  bool is_month_above(const RuleConditions& when) {
+    if (!when.per_month_above || !judged_.is_priced || judged_.knows_month) {
+      return is_amount_above("a month", judged_.totals.per_month_max, when.per_month_above, true);
+    }
+    add(fmt::format("what it costs a month is not known, and {} is the limit",
+                    amount_and_code(*when.per_month_above)));
+    return true;
   }
 
   bool is_priced_as(const RuleConditions& when) {
@@ -348,6 +372,7 @@ class ConditionCheck {
     const Money cost = is_run ? totals.per_run_max : totals.per_month_max;
     // What another currency costs is not known here.
     const bool is_known = judged_.is_priced && totals.without_length == 0 &&
+                          (is_run || judged_.knows_month) &&
                           cost.currency() == budget.amount.currency();
     if (!is_known) {
       return {fmt::format("its cost is not known, and the budget {} limits it", budget.name),
@@ -407,8 +432,8 @@ std::string exemption_reason(const GuardrailRule& rule, const JudgedWorkload& ju
 }
 
 // What a component asks for, as a workload of its own.
-WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole,
-                                  const manifests::WorkloadPart& part) {
+WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole, std::size_t number) {
+  const manifests::WorkloadPart& part = whole.workload.parts[number];
   WorkloadEstimate own{.workload = {.file = whole.workload.file,
                                     .line = whole.workload.line,
                                     .kind = part.kind,
@@ -417,7 +442,9 @@ WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole,
                                     .name = part.name,
                                     .labels = part.labels,
                                     .annotations = part.annotations,
-                                    .lifetime = part.lifetime}};
+                                    .lifetime = part.lifetime,
+                                    .schedule = part.schedule}};
+  if (number < whole.runs_of_parts.size()) own.runs_per_month = whole.runs_of_parts[number];
   for (const std::size_t index : part.groups) own.groups.push_back(whole.groups[index]);
   if (part.lifetime == whole.workload.lifetime) return own;
   // Its groups are priced as the whole lasts: what is a run among services has a cost of its own.
@@ -429,7 +456,11 @@ WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole,
     if (!group.replica_ms_max || group.group.replicas == 0) continue;
     const auto run =
         scale_amount(group.per_hour(), *group.replica_ms_max, kMsOfHour * group.group.replicas);
-    if (run) group.per_run_max = *run;
+    if (!run) continue;
+    group.per_run_max = *run;
+    if (!own.runs_per_month) continue;
+    const auto month = scale_amount(*run, *own.runs_per_month, 1);
+    if (month) group.per_month = *month;
   }
   return own;
 }
@@ -508,8 +539,9 @@ bool looks_at_budgets(std::span<const GuardrailRule> rules) {
 Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
                        Currency currency, const RuleContext& context) {
   Verdict verdict = judge_whole(workload, rules, currency, context);
-  for (const manifests::WorkloadPart& part : workload.workload.parts) {
-    const WorkloadEstimate own = estimate_of_part(workload, part);
+  for (std::size_t number = 0; number < workload.workload.parts.size(); ++number) {
+    const manifests::WorkloadPart& part = workload.workload.parts[number];
+    const WorkloadEstimate own = estimate_of_part(workload, number);
     for (RuleHit& hit : judge_whole(own, rules, currency, context).hits) {
       verdict.decision = std::max(verdict.decision, decision_of(hit));
       // One hit of a rule is told: the one that decides.

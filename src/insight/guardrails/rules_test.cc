@@ -327,6 +327,55 @@ TEST(Rules, WhatIsNotKnownAllowsAndExemptsNothing) {
   }
 }
 
+TEST(Rules, AScheduleAmongServicesCostsItsRuns) {
+  WorkloadEstimate whole = service();  // a service of 80 an hour, and as much by a schedule
+  whole.groups.push_back(whole.groups[0]);
+  whole.groups[1].group.replica_ms_max = 2 * 3'600'000;  // one hour of each replica
+  whole.workload.parts = {{.kind = "Deployment", .name_space = "ml", .name = "a", .groups = {0}},
+                          {.kind = "CronJob",
+                           .name_space = "ml",
+                           .name = "b",
+                           .lifetime = manifests::Lifetime::kScheduled,
+                           .schedule = "0 3 * * *",
+                           .groups = {1}}};
+  const auto of_the_schedule = [&](Money limit) {
+    return applies(whole, {.kinds = {"CronJob"}, .per_month_above = limit});
+  };
+  EXPECT_TRUE(of_the_schedule(dollars(1'000'000))) << "nobody knows how often it runs";
+  whole.runs_of_parts = {std::nullopt, 30};
+  EXPECT_TRUE(of_the_schedule(dollars(2'399)));
+  EXPECT_FALSE(of_the_schedule(dollars(2'400)));
+  whole.groups[1].group.replica_ms_max.reset();
+  EXPECT_TRUE(of_the_schedule(dollars(1'000'000))) << "nothing limits its time";
+}
+
+TEST(Rules, ImagesAreTheSameHoweverTheyAreWritten) {
+  WorkloadEstimate workload = service();
+  const auto hits = [&](const char* image, const char* pattern) {
+    workload.groups[0].group.images = {image};
+    return applies(workload, {.images = {pattern}});
+  };
+  for (const char* image : {"nginx:1", "library/nginx:1", "docker.io/nginx:1",
+                            "index.docker.io/nginx:1", "docker.io/library/nginx:1"}) {
+    for (const char* pattern : {"nginx*", "library/nginx:1", "docker.io/library/nginx:*"}) {
+      EXPECT_TRUE(hits(image, pattern)) << image << " " << pattern;
+    }
+    EXPECT_FALSE(applies(workload, {.images_except = {"docker.io/library/*"}})) << image;
+  }
+  EXPECT_TRUE(hits("docker.io/ml/train", "ml/*"));
+  EXPECT_FALSE(hits("quay.io/nginx", "nginx*"));
+}
+
+TEST(Rules, AnAnnotationOfAllComponentsIsNotMissing) {
+  WorkloadEstimate whole = service();
+  whole.workload.parts = {{.kind = "Job", .name_space = "ml", .name = "a"},
+                          {.kind = "Job", .name_space = "ml", .name = "b"}};
+  whole.workload.parts[0].annotations = {{"scan", "1"}};
+  EXPECT_TRUE(applies(whole, {.annotations_missing = {"scan"}}));
+  whole.workload.parts[1].annotations = {{"scan", "2"}};
+  EXPECT_FALSE(applies(whole, {.annotations_missing = {"scan"}}));
+}
+
 // An update is looked at wherever some condition may look, also one of an exemption.
 TEST(Rules, ExemptionsLookAtPodsToo) {
   const GuardrailRule rule{.name = "r",

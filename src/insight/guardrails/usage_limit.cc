@@ -40,7 +40,7 @@ std::optional<Money> cost_this_month(const WorkloadEstimate& workload, Currency 
       if (totals.without_length > 0) return *until_end;
       return totals.per_run_max.ticks() < until_end->ticks() ? totals.per_run_max : *until_end;
     case manifests::Lifetime::kScheduled:
-      if (totals.without_length > 0) return std::nullopt;
+      if (totals.without_length > 0 || !workload.runs_per_month) return std::nullopt;
       return totals.per_month_max;
     case manifests::Lifetime::kService: {
       const auto at_most = scale_amount(totals.per_month_max, left_ms, kHoursPerMonth * kHourMs);
