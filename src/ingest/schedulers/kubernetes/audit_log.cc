@@ -51,9 +51,18 @@ bool is_of_interest(std::string_view group, std::string_view resource) {
   return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io");
 }
 
-bool decides(std::string_view resource) {
-  return resource == "pods" || resource == "nodes" || resource == "resourceclaims" ||
-         resource == "resourceslices";
+constexpr std::string_view kDeviceGroup = "resource.k8s.io";
+
+bool decides(std::string_view group, std::string_view resource) {
+  if (group.empty()) return resource == "pods" || resource == "nodes";
+  return group == kDeviceGroup && (resource == "resourceclaims" || resource == "resourceslices");
+}
+
+// Others have kinds of the same name (Longhorn's Node), which are something else.
+bool is_of_group(std::string_view kind, std::string_view group) {
+  if (kind == "Pod" || kind == "Node" || kind == "Namespace") return group.empty();
+  if (kind == "ResourceClaim" || kind == "ResourceSlice") return group == kDeviceGroup;
+  return true;
 }
 
 // Answers to these have the object itself.
@@ -66,15 +75,51 @@ std::string path_of(std::string_view name_space, std::string_view name) {
   return fmt::format("{}/{}", name_space, name);
 }
 
-// A deletion that was asked for, and not done yet: the pod has time to end.
+std::string kept_key(bool is_node, std::string_view name) {
+  return path_of(is_node ? "node" : "slice", name);
+}
+
+// A pod with several parts has an attempt for each.
+std::string_view pod_uid_of(const Holding& holding) {
+  return std::string_view(holding.attempt).substr(0, holding.attempt.find('/'));
+}
+
+bool is_over(const Pod& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
+
+bool has_items(simdjson::dom::element object, std::string_view pointer) {
+  simdjson::dom::array items;
+  return object.at_pointer(pointer).get(items) == simdjson::SUCCESS && items.size() > 0;
+}
+
+bool has_deletion(simdjson::dom::element object) {
+  return !text_at(object, "/metadata/deletionTimestamp").empty();
+}
+
+// A deletion that was asked for, and not done yet: the pod has time to end, or others keep it.
 bool is_pending(simdjson::dom::element object) {
   std::int64_t seconds = 0;
   std::ignore = object.at_pointer("/metadata/deletionGracePeriodSeconds").get(seconds);
-  simdjson::dom::array finalizers;
-  const bool is_kept =
-      object.at_pointer("/metadata/finalizers").get(finalizers) == simdjson::SUCCESS &&
-      finalizers.size() > 0;
-  return !text_at(object, "/metadata/deletionTimestamp").empty() && (seconds > 0 || is_kept);
+  return has_deletion(object) && (seconds > 0 || has_items(object, "/metadata/finalizers"));
+}
+
+// A dry run is asked for in the address, or in the options of a deletion.
+bool is_dry_run(simdjson::dom::element event, std::string_view verb) {
+  return text_at(event, "/requestURI").find("dryRun=All") != std::string::npos ||
+         (is_deletion(verb) && has_items(event, "/requestObject/dryRun"));
+}
+
+// The answer to the deletion of many has them as they were before. Those that nothing keeps are
+// gone then; a pod that runs has time to end.
+bool is_removed_at_once(simdjson::dom::element event, simdjson::dom::element object,
+                        std::string_view kind) {
+  if (has_items(object, "/metadata/finalizers")) return false;
+  if (kind != "Pod" || text_at(object, "/spec/nodeName").empty()) return true;
+  const std::string phase = text_at(object, "/status/phase");
+  if (phase == "Succeeded" || phase == "Failed") return true;
+  std::int64_t seconds = 30;
+  std::ignore = object.at_pointer("/spec/terminationGracePeriodSeconds").get(seconds);
+  std::ignore = event.at_pointer("/requestObject/gracePeriodSeconds").get(seconds);
+  return seconds == 0;
 }
 
 }  // namespace
@@ -184,20 +229,26 @@ Result<void> AuditLog::take_event(element event) {
 }
 
 Result<void> AuditLog::take_answer(element event, Instant at) {
+  const std::string group = text_at(event, "/objectRef/apiGroup");
   const std::string resource = text_at(event, "/objectRef/resource");
   const std::string verb = text_at(event, "/verb");
   std::int64_t code = 0;
   std::ignore = event.at_pointer("/responseStatus/code").get(code);
   if (text_at(event, "/stage") != "ResponseComplete" || code < 200 || code > 299 ||
-      !is_of_interest(text_at(event, "/objectRef/apiGroup"), resource) || !is_known_verb(verb) ||
-      !has_object(text_at(event, "/objectRef/subresource")) ||
-      text_at(event, "/requestURI").find("dryRun=All") != std::string::npos) {
+      !is_of_interest(group, resource) || !is_known_verb(verb) ||
+      !has_object(text_at(event, "/objectRef/subresource")) || is_dry_run(event, verb)) {
     ++counts_.others;
     return {};
   }
   element answer;
   if (event["responseObject"].get(answer) != simdjson::SUCCESS || !answer.is_object()) {
-    if (verb == "get" || verb == "list" || !decides(resource)) {
+    // An answer that is a Status is there at every level.
+    const std::string uid = text_at(event, "/responseStatus/details/uid");
+    if (is_deletion(verb) && !uid.empty()) {
+      ++counts_.changes;
+      return take_deletion(event, uid, at);
+    }
+    if (verb == "get" || verb == "list" || !decides(group, resource)) {
       ++counts_.others;  // nothing changed, or only an owner
       return {};
     }
@@ -205,19 +256,23 @@ Result<void> AuditLog::take_answer(element event, Instant at) {
   }
   std::string kind = text_at(answer, "/kind");
   if (kind == "Status") {
-    if (is_deletion(verb)) take_deletion(event, answer, at, resource);
     ++(is_deletion(verb) ? counts_.changes : counts_.others);
+    return is_deletion(verb) ? take_deletion(event, text_at(answer, "/details/uid"), at)
+                             : Result<void>{};
+  }
+  const std::string version = text_at(answer, "/apiVersion");
+  simdjson::dom::array items;
+  const bool is_list = answer["items"].get(items) == simdjson::SUCCESS;
+  if (is_list && kind.ends_with("List")) kind.resize(kind.size() - 4);
+  if (!is_of_group(kind, group)) {
+    ++counts_.others;
     return {};
   }
   ++counts_.changes;
-  const std::string version = text_at(answer, "/apiVersion");
-  simdjson::dom::array items;
-  if (answer["items"].get(items) != simdjson::SUCCESS) {
-    return take_object(answer, kind, version, at, is_deletion(verb));
-  }
-  if (kind.ends_with("List")) kind.resize(kind.size() - 4);
+  if (!is_list) return take_object(answer, kind, version, at, is_deletion(verb));
   for (const element item : items) {
-    TRY(take_object(item, kind, version, at, is_deletion(verb)));
+    TRY(take_object(item, kind, version, at,
+                    is_deletion(verb) && is_removed_at_once(event, item, kind)));
   }
   return {};
 }
@@ -226,12 +281,18 @@ Result<void> AuditLog::take_no_answer(element event, std::string_view resource) 
   const std::string name = text_at(event, "/objectRef/name");
   const std::string path = path_of(text_at(event, "/objectRef/namespace"), name);
   const std::string verb = text_at(event, "/verb");
-  if ((resource == "pods" || resource == "nodes") && !is_deletion(verb) && verb != "create") {
+  if ((resource == "pods" || resource == "nodes") && verb != "create") {
+    if (const auto pod = pod_uids_.find(path); resource == "pods" && pod != pod_uids_.end()) {
+      partial_pods_.insert(pod->second);
+    }
+    if (resource == "nodes" && (!is_deletion(verb) || others_.contains(kept_key(true, name)))) {
+      partial_nodes_.insert(name);
+    }
     // What kubelets report of pods and nodes, which usual policies log at level Request.
-    ++counts_.others;
-    if (resource == "pods" && pod_uids_.contains(path)) partial_pods_.insert(path);
-    if (resource == "nodes") partial_nodes_.insert(name);
-    return {};
+    if (!is_deletion(verb)) {
+      ++counts_.others;
+      return {};
+    }
   }
   return reject(path, fmt::format("{} of {} at level {}, without its answer; let the audit policy "
                                   "log it at level RequestResponse",
@@ -259,67 +320,82 @@ Result<void> AuditLog::take_object(element json, std::string_view kind, std::str
   const auto* pod = std::get_if<Pod>(&*object);
   const bool is_node = std::holds_alternative<NodeObject>(*object);
   if ((pod != nullptr || is_node) && is_older(json)) return {};
+  const bool is_gone = (is_delete || has_deletion(json)) && !is_pending(json);
   if (pod != nullptr) {
-    partial_pods_.erase(path);
-    if (pod->node.empty() && !is_delete) {
+    const auto last = pod_uids_.find(path);
+    // Another pod has its name: it is gone, and the log does not say since when.
+    if (last != pod_uids_.end() && last->second != meta.uid) partial_pods_.insert(last->second);
+    partial_pods_.erase(meta.uid);
+    if (pod->node.empty() && !is_gone) {
       waiting_.insert(meta.uid);
     } else {
       waiting_.erase(meta.uid);
     }
+    if (!is_gone && !is_over(*pod)) {
+      pod_uids_.insert_or_assign(path, meta.uid);
+    } else if (last != pod_uids_.end()) {
+      pod_uids_.erase(last);
+    }
   }
   if (is_node) partial_nodes_.erase(meta.name);
   const bool is_kept = is_node || std::holds_alternative<ResourceSlice>(*object);
-  const auto before = is_kept ? others_.find(meta.name) : others_.end();
-  if (before != others_.end() && (is_delete || before->second != *object)) {
+  const std::string key = kept_key(is_node, meta.name);
+  const auto before = is_kept ? others_.find(key) : others_.end();
+  if (before != others_.end() && (is_gone || before->second != *object)) {
     TRY(give_until(at - std::chrono::milliseconds(1), false));
   }
   ++changes_kept_;
-  if (!is_delete || is_pending(json)) {
-    if (pod != nullptr) pod_uids_.insert_or_assign(path, meta.uid);
-    if (is_kept) others_.insert_or_assign(meta.name, *object);
+  if (!is_gone) {
+    if (is_kept) others_.insert_or_assign(key, *object);
     state_->apply(*object, at);
     return {};
   }
   state_->apply_deleted(*object, at);
   versions_.erase(meta.uid);
-  if (is_kept) others_.erase(meta.name);
-  if (const auto found = pod_uids_.find(path);
-      pod != nullptr && found != pod_uids_.end() && found->second == meta.uid) {
-    pod_uids_.erase(found);
-  }
+  if (is_kept) others_.erase(key);
   return {};
 }
 
-// The answer to a deletion may be a Status, which names what it was.
-void AuditLog::take_deletion(element event, element status, Instant at, std::string_view resource) {
+// The answer to a deletion that is done may be a Status, which names what it was.
+Result<void> AuditLog::take_deletion(element event, std::string uid, Instant at) {
+  const std::string group = text_at(event, "/objectRef/apiGroup");
+  const std::string resource = text_at(event, "/objectRef/resource");
   const std::string name = text_at(event, "/objectRef/name");
+  if (!decides(group, resource)) return {};
   if (resource == "pods") {
-    const std::string path = path_of(text_at(event, "/objectRef/namespace"), name);
-    const auto found = pod_uids_.find(path);
-    std::string uid = text_at(status, "/details/uid");
+    const auto found = pod_uids_.find(path_of(text_at(event, "/objectRef/namespace"), name));
     if (uid.empty() && found != pod_uids_.end()) uid = found->second;
     state_->end_pod(uid, at);
     waiting_.erase(uid);
-    partial_pods_.erase(path);
+    partial_pods_.erase(uid);
+    versions_.erase(uid);
     if (found != pod_uids_.end() && found->second == uid) pod_uids_.erase(found);
-    return;
+    return {};
   }
-  const auto found = others_.find(name);
-  if (found == others_.end()) return;
+  const bool is_node = resource == "nodes";
+  if (!is_node && resource != "resourceslices") return {};
+  const auto found = others_.find(kept_key(is_node, name));
+  if (found != others_.end() && !uid.empty() && object_meta(found->second).uid != uid) return {};
+  if (is_node) partial_nodes_.erase(name);
+  if (found == others_.end()) return {};
+  TRY(give_until(at - std::chrono::milliseconds(1), false));
+  ++changes_kept_;
   state_->apply_deleted(found->second, at);
+  versions_.erase(object_meta(found->second).uid);
   others_.erase(found);
+  return {};
 }
 
 Result<void> AuditLog::give_until(Instant now, bool is_end) {
   Facts facts = state_->facts(now);
   changes_kept_ = 0;
   std::erase_if(facts.holdings, [&](const Holding& one) {
-    return !one.ended && (!is_end || partial_pods_.contains(one.workload.text()));
+    return !one.ended && (!is_end || partial_pods_.contains(pod_uid_of(one)));
   });
   if (is_end) {
     for (const HoldingReading& reading : facts.readings) {
       const auto held = Interval::of(reading.holding->held.begin(), reading.until);
-      if (!held || partial_pods_.contains(reading.holding->workload.text())) continue;
+      if (!held || partial_pods_.contains(pod_uid_of(*reading.holding))) continue;
       Holding& last = facts.holdings.emplace_back(*reading.holding);
       last.held = *held;
     }

@@ -7,6 +7,8 @@
 //
 // An event whose audit policy leaves the answer out (level Metadata or Request) says that an object
 // changed, and not to what. A pod is then left out until another event has it whole; so is a node.
+// An object is gone when its deletion is done: at the answer to its deletion, or, while others keep
+// it, at that to the change which takes its last finalizer away.
 // Events must be in order of time: an API server writes them so, and the logs of several have to be
 // merged.
 //
@@ -70,7 +72,7 @@ class AuditLog {
   Result<void> take_no_answer(element event, std::string_view resource);
   Result<void> take_object(element object, std::string_view kind, std::string_view version,
                            Instant at, bool is_delete);
-  void take_deletion(element event, element status, Instant at, std::string_view resource);
+  Result<void> take_deletion(element event, std::string uid, Instant at);
   bool is_older(element object);
   Result<void> give_until(Instant now, bool is_end);
   Result<void> reject(std::string_view name, std::string reason);
@@ -83,9 +85,10 @@ class AuditLog {
   std::uint64_t changes_kept_ = 0;                              // since facts were given
   std::uint64_t number_ = 0;                                    // of the line
   std::map<std::string, std::uint64_t, std::less<>> versions_;  // of pods and nodes, by uid
-  std::map<std::string, std::string, std::less<>> pod_uids_;    // by "namespace/name"
-  std::map<std::string, Object, std::less<>> others_;           // nodes and slices, by name
-  std::set<std::string, std::less<>> waiting_, partial_pods_, partial_nodes_;  // names
+  std::map<std::string, std::string, std::less<>> pod_uids_;    // not over, by "namespace/name"
+  std::map<std::string, Object, std::less<>> others_;           // by "node/name" or "slice/name"
+  std::set<std::string, std::less<>> waiting_, partial_pods_;   // uids
+  std::set<std::string, std::less<>> partial_nodes_;            // names
   std::map<std::string, Node, std::less<>> withheld_;  // of partial nodes, until they are whole
   std::vector<RejectedRow> rejected_;
   AuditCounts counts_;
