@@ -36,7 +36,8 @@ LimitWatch::LimitWatch(const Config& config, Clock& clock, Log& log)
       log_(log),
       uses_(std::make_shared<const LimitUses>(unmeasured(config.guardrails->limits, kJustStarted))),
       budgets_(std::make_shared<const BudgetUses>(BudgetUses{.problem = kJustStarted})),
-      kept_(kMeasureAgeMax) {}
+      kept_(kMeasureAgeMax),
+      kept_budgets_(kMeasureAgeMax) {}
 
 LimitWatch::~LimitWatch() { stop(); }
 
@@ -104,22 +105,32 @@ void LimitWatch::measure_budgets() {
   auto measured = listed
                       ? query_budget_uses(*listed, *today, config_.policy, summarise_)
                       : Result<std::vector<guardrails::BudgetUse>>(std::unexpected(listed.error()));
-  if (!measured) {
-    log_.warn_hourly("budgets", "budgets of rules", {{"why", measured.error().message}});
+  BudgetUses budgets;
+  if (measured) {
+    budgets.uses = *std::move(measured);
+    known_budgets_ = budgets.uses;
+    budgets_measured_ = now;
+  } else {
     // What was measured a while ago on the same day stands.
     const bool stands = now - budgets_measured_ < kMeasureAgeMax &&
                         local_date(budgets_measured_, config_.policy.time_zone) ==
                             local_date(now, config_.policy.time_zone);
-    if (stands) return;
-  } else {
-    budgets_measured_ = now;
+    log_.warn_hourly("budgets", "budgets of rules", {{"why", measured.error().message}});
+    if (stands) {
+      budgets.uses = known_budgets_;
+    } else {
+      budgets.problem = measured.error().message;
+    }
+    for (guardrails::BudgetUse& use : budgets.uses) {
+      use.left.reset();
+      use.problem = measured.error().message;
+    }
   }
-  BudgetUses budgets;
-  if (measured) {
-    budgets.uses = *std::move(measured);
-  } else {
-    budgets.problem = measured.error().message;
+  for (const guardrails::BudgetUse& use : budgets.uses) {
+    if (use.left || !measured) continue;
+    log_.warn_hourly("budgets", "budget " + use.name, {{"budget", use.name}, {"why", use.problem}});
   }
+  kept_budgets_.fill(budgets.uses, now, *today);
   const std::lock_guard lock(mutex_);
   budgets_ = std::make_shared<const BudgetUses>(std::move(budgets));
 }

@@ -62,8 +62,10 @@ class LimitWatch {
   std::shared_ptr<const LimitUses> uses_;
   std::shared_ptr<const BudgetUses> budgets_;
   bool stopping_ = false;
-  guardrails::KeptUses kept_;      // of the thread alone, as what follows
-  Instant budgets_measured_ = {};  // when they last could be
+  guardrails::KeptUses kept_;  // of the thread alone, as what follows
+  guardrails::KeptBudgets kept_budgets_;
+  std::vector<guardrails::BudgetUse> known_budgets_;  // as they last could be listed
+  Instant budgets_measured_ = {};                     // when
   std::thread thread_;
 };
 

@@ -26,4 +26,22 @@ void KeptUses::fill(std::vector<LimitUse>& uses, Instant now, Instant month) {
   }
 }
 
+void KeptBudgets::fill(std::vector<BudgetUse>& uses, Instant now, Date day) {
+  if (day != day_) {
+    kept_.clear();
+    day_ = day;
+  }
+  for (BudgetUse& use : uses) {
+    if (use.left) {
+      kept_.insert_or_assign(use.name, Kept{.use = use, .measured_at = now});
+      continue;
+    }
+    const auto at = kept_.find(use.name);
+    if (at == kept_.end()) continue;
+    const auto& [known, measured_at] = at->second;
+    const bool is_same = known.amount == use.amount && known.scope == use.scope;
+    if (is_same && now >= measured_at && now - measured_at <= age_max_) use.left = known.left;
+  }
+}
+
 }  // namespace pennyweight::guardrails

@@ -1,5 +1,5 @@
-// KeptUses: what was measured of limits lately. It stands in where a measurement fails, so that a
-// ledger that is busy for a while does not stop new work.
+// KeptUses and KeptBudgets: what was measured of limits and budgets lately. It stands in where a
+// measurement fails, so that a ledger that is busy for a while does not stop new work.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/date.h"
 #include "core/instant.h"
 #include "core/money.h"
+#include "insight/guardrails/rule_context.h"
 #include "insight/guardrails/usage_limit.h"
 
 namespace pennyweight::guardrails {
@@ -36,6 +38,25 @@ class KeptUses {
   Instant month_ = {};
   KeptAmounts spent_;
   KeptAmounts gpu_hours_;
+};
+
+class KeptBudgets {
+ public:
+  explicit KeptBudgets(std::chrono::seconds age_max) : age_max_(age_max) {}
+
+  // As KeptUses, for what budgets of the same name, amount and scope have left. What is known of
+  // another day is forgotten.
+  void fill(std::vector<BudgetUse>& uses, Instant now, Date day);
+
+ private:
+  struct Kept {
+    BudgetUse use;
+    Instant measured_at;
+  };
+
+  std::chrono::seconds age_max_;
+  Date day_ = {};
+  std::map<std::string, Kept> kept_;  // by the names of budgets
 };
 
 }  // namespace pennyweight::guardrails

@@ -374,6 +374,10 @@ TEST(Rules, AnAnnotationOfAllComponentsIsNotMissing) {
   EXPECT_TRUE(applies(whole, {.annotations_missing = {"scan"}}));
   whole.workload.parts[1].annotations = {{"scan", "2"}};
   EXPECT_FALSE(applies(whole, {.annotations_missing = {"scan"}}));
+  WorkloadEstimate job = run_of(1);
+  EXPECT_TRUE(applies(job, {.annotations_missing = {"scan"}}));
+  job.workload.kind = "Slurm job";
+  EXPECT_FALSE(applies(job, {.annotations_missing = {"scan"}}));
 }
 
 // An update is looked at wherever some condition may look, also one of an exemption.

@@ -97,6 +97,39 @@ TEST(KeptUses, WhatWasMeasuredLatelyStandsInWithinTheMonth) {
   EXPECT_EQ(filled(now + minutes(5), month), std::nullopt);
 }
 
+TEST(KeptBudgets, WhatWasMeasuredLatelyStandsInOnTheSameDay) {
+  using std::chrono::minutes;
+  const Date day = std::chrono::sys_days(std::chrono::year(2026) / 11 / 3);
+  const Instant now = day + std::chrono::hours(9);
+  KeptBudgets kept(minutes(15));
+  const BudgetUse measured{
+      .name = "nlp", .amount = limit_dollars(1000), .left = limit_dollars(400)};
+  std::vector<BudgetUse> uses = {measured};
+  kept.fill(uses, now, day);
+  BudgetUse failed = measured;
+  failed.left.reset();
+  failed.problem = "busy";
+  const auto filled = [&](const BudgetUse& use, Instant at, Date on) {
+    std::vector<BudgetUse> later = {use};
+    kept.fill(later, at, on);
+    return later[0].left;
+  };
+  EXPECT_EQ(filled(failed, now + minutes(15), day), limit_dollars(400));
+  EXPECT_EQ(filled(failed, now + minutes(16), day), std::nullopt);
+  EXPECT_EQ(filled(failed, now - minutes(1), day), std::nullopt);
+  BudgetUse other = failed;
+  other.amount = limit_dollars(900);
+  EXPECT_EQ(filled(other, now, day), std::nullopt);
+  other = failed;
+  other.scope = {{.dimension = "team", .values = {"cv"}}};
+  EXPECT_EQ(filled(other, now, day), std::nullopt);
+  other = failed;
+  other.name = "cv";
+  EXPECT_EQ(filled(other, now, day), std::nullopt);
+  EXPECT_EQ(filled(failed, now, day + std::chrono::days(1)), std::nullopt);
+  EXPECT_EQ(filled(failed, now, day), std::nullopt);
+}
+
 TEST(LimitExport, AGresTypeIsOnlyWhatAShellTakesAsItIs) {
   const std::vector<LimitUse> uses = {quota_use()};
   for (const std::string bad :
