@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/int128.h"
 #include "core/try.h"
@@ -20,7 +21,6 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::size_t kHealthRowsMax = 1'000'000;
 constexpr std::array<std::string_view, 5> kDeviceDimensions = {"cluster", "node", "gpu", "instance",
                                                                "gpu_model"};
 
@@ -59,57 +59,63 @@ const std::string& value_of(std::string_view dimension, const Usage& usage) {
   return usage.model;
 }
 
+// What the instances of a card have each their own of; the rest is of the whole card, whichever
+// row says it.
+bool is_of_instance(const UsageNumber& number) {
+  const std::string_view name = number.column;
+  return name.ends_with("_ppm") || name.starts_with("memory_");
+}
+
 // One number of a row, so far.
 struct HealthNumber {
   UInt128 sum = 0;
-  UInt128 weight = 0;  // 0: no value came
-  std::uint64_t most = 0;
-  std::uint64_t last = 0;
-  Instant last_at = kInstantMin;
+  std::uint64_t weight = 0;   // 0: no value came
+  std::uint64_t extreme = 0;  // the most, or the last
+  bool is_left_out = false;   // a MIG instance's came, which is not its card's
 
-  void add(std::uint64_t value, std::uint64_t ms, Instant at) {
-    sum += UInt128{value} * ms;
-    weight += ms;
-    most = std::max(most, value);
-    if (at >= last_at) last = value;
-    last_at = std::max(last_at, at);
-  }
-  Cell cell(Combining how, UInt128 total) const {
-    if (weight == 0) return {};
+  Cell cell(Combining how) const {
+    if (weight == 0 || is_left_out) return {};
     switch (how) {
       case Combining::kMean:
         return static_cast<std::uint64_t>((sum + weight / 2) / weight);
       case Combining::kMost:
-        return most;
+        return extreme;
       case Combining::kSum:
-        return static_cast<std::uint64_t>(total);
+        return static_cast<std::uint64_t>(sum);
       case Combining::kLast:
-        return last == 0 ? Cell() : Cell(last);
+        return extreme == 0 ? Cell() : Cell(extreme);
     }
     return {};
   }
 };
 
 struct HealthRow {
-  std::array<HealthNumber, kUsageNumbers.size()> numbers = {};
-  std::array<UInt128, kUsageNumbers.size()> totals = {};
-  std::uint64_t hottest = 0;  // the highest temperature of a span or a reading
+  std::vector<HealthNumber> numbers;  // of those that are listed
+  std::uint64_t hottest = 0;          // the highest temperature of a span or a reading
+  Instant last_at = kInstantMin;      // of the last XID
+};
 
-  void add(const Usage& usage, Instant at) {
-    const std::uint64_t ms = std::max<std::uint64_t>(1, usage.span_ms);
-    for (std::size_t i = 0; i < kUsageNumbers.size(); ++i) {
-      const auto& value = usage.*kUsageNumbers[i].field;
-      if (!value) continue;
-      numbers[i].add(*value, ms, at);
-      totals[i] += *value;
-    }
-    hottest = std::max(hottest, usage.temperature_celsius.value_or(0));
-  }
+// A number that the table has.
+struct Listed {
+  const UsageNumber* number;
+  Combining how;
+  bool is_of_instance;
 };
 
 class DeviceHealth {
  public:
-  DeviceHealth(const DeviceHealthQuery& query, const TimeZone& zone) : query_(query), zone_(zone) {}
+  DeviceHealth(const DeviceHealthQuery& query, const TimeZone& zone) : query_(query), zone_(zone) {
+    for (const UsageNumber& number : kUsageNumbers) {
+      if (!is_shown(number) || (query.events_only && !is_of_events(number))) continue;
+      listed_.push_back({&number, combining_of(number), is_of_instance(number)});
+    }
+    // One instance of a card is meant.
+    names_instance_ =
+        std::ranges::find(query.by, "instance") != query.by.end() ||
+        std::ranges::any_of(query.filters, [](const SummaryFilter& filter) {
+          return filter.dimension == "instance" && !filter.negate && filter.values.size() == 1;
+        });
+  }
 
   void add(const Usage& usage, Instant at) {
     // What a container used is its own.
@@ -121,11 +127,12 @@ class DeviceHealth {
     }
     UsageKey key{.bucket = bucket_of(at), .keys = {}};
     for (const std::string& dimension : query_.by) key.keys.push_back(value_of(dimension, usage));
-    rows_[std::move(key)].add(usage, at);
+    add(usage, at, rows_[std::move(key)]);
   }
-  std::size_t size() const { return rows_.size(); }
+  bool is_too_long() const { return rows_.size() > query_.rows_max; }
 
-  Table table() const {
+  // Takes the rows away as it goes, so that they are not there twice.
+  Table take_table() {
     Table table{.title = query_.events_only ? "What went wrong with GPUs" : "Health of GPUs",
                 .currency = {},
                 .columns = {},
@@ -137,30 +144,68 @@ class DeviceHealth {
     for (const std::string& dimension : query_.by) {
       table.columns.push_back({dimension, dimension, ColumnKind::kId});
     }
-    for (const UsageNumber& number : kUsageNumbers) {
-      if (!is_listed(number)) continue;
-      table.columns.push_back({number.column, std::string(number.label), ColumnKind::kCount});
+    for (const Listed& each : listed_) {
+      table.columns.push_back(
+          {each.number->column, std::string(each.number->label), ColumnKind::kCount});
     }
     if (!query_.events_only) {
       table.columns.push_back({"temperature_peak_celsius", "hottest C", ColumnKind::kCount});
     }
-    for (const auto& [key, row] : rows_) {
+    bool is_left_out = false;
+    table.rows.reserve(rows_.size());
+    while (!rows_.empty()) {
+      const auto node = rows_.extract(rows_.begin());
+      const HealthRow& row = node.mapped();
       Row cells;
-      if (has_time) cells.emplace_back(key.bucket);
-      for (const std::string& value : key.keys) cells.emplace_back(value);
-      for (std::size_t i = 0; i < kUsageNumbers.size(); ++i) {
-        if (!is_listed(kUsageNumbers[i])) continue;
-        cells.push_back(row.numbers[i].cell(combining_of(kUsageNumbers[i]), row.totals[i]));
+      cells.reserve(table.columns.size());
+      if (has_time) cells.emplace_back(node.key().bucket);
+      for (const std::string& value : node.key().keys) cells.emplace_back(value);
+      for (std::size_t i = 0; i < listed_.size(); ++i) {
+        cells.push_back(row.numbers[i].cell(listed_[i].how));
+        is_left_out = is_left_out || row.numbers[i].is_left_out;
       }
       if (!query_.events_only) cells.push_back(row.hottest == 0 ? Cell() : Cell(row.hottest));
       table.rows.push_back(std::move(cells));
+    }
+    if (is_left_out) {
+      table.notes.emplace_back(
+          "memory and activity are each MIG instance's own: where GPUs have instances, those "
+          "columns are empty unless 'instance' is one of the dimensions");
     }
     return table;
   }
 
  private:
-  bool is_listed(const UsageNumber& number) const {
-    return is_shown(number) && (!query_.events_only || is_of_events(number));
+  void add(const Usage& usage, Instant at, HealthRow& row) const {
+    const std::uint64_t ms = std::max<std::uint64_t>(1, usage.span_ms);
+    const bool is_part = !usage.mig_instance.empty() && !names_instance_;
+    if (row.numbers.empty()) row.numbers.resize(listed_.size());
+    for (std::size_t i = 0; i < listed_.size(); ++i) {
+      const auto& value = usage.*listed_[i].number->field;
+      if (!value) continue;
+      HealthNumber& number = row.numbers[i];
+      if (is_part && listed_[i].is_of_instance) {
+        number.is_left_out = true;
+        continue;
+      }
+      number.weight += ms;
+      switch (listed_[i].how) {
+        case Combining::kMean:
+          number.sum += UInt128{*value} * ms;
+          break;
+        case Combining::kMost:
+          number.extreme = std::max(number.extreme, *value);
+          break;
+        case Combining::kSum:
+          number.sum += *value;
+          break;
+        case Combining::kLast:
+          if (at >= row.last_at) number.extreme = *value;
+          row.last_at = std::max(row.last_at, at);
+          break;
+      }
+    }
+    row.hottest = std::max(row.hottest, usage.temperature_celsius.value_or(0));
   }
   std::string bucket_of(Instant at) const {
     if (query_.events_only) return to_text(at);
@@ -183,6 +228,8 @@ class DeviceHealth {
 
   const DeviceHealthQuery& query_;
   const TimeZone& zone_;
+  std::vector<Listed> listed_;
+  bool names_instance_ = false;
   std::map<UsageKey, HealthRow> rows_;
 };
 
@@ -209,7 +256,6 @@ Result<Table> query_device_health(Store& store, const DeviceHealthQuery& query,
   std::set<std::string> clusters(overview.clusters.begin(), overview.clusters.end());
   for (const Gpu& gpu : gpus) clusters.insert(gpu.cluster.text());
   DeviceHealth health(query, policy.time_zone);
-  bool is_too_long = false;
   for (const std::string& cluster : clusters) {
     if (!range) break;
     for (const Interval& day : cut_by_day(*range, policy.time_zone)) {
@@ -218,19 +264,20 @@ Result<Table> query_device_health(Store& store, const DeviceHealthQuery& query,
                              for (const Usage& usage : some) {
                                const Instant at = usage.at + shift;
                                if (day.begin() <= at && at < day.end()) health.add(usage, at);
+                               if (health.is_too_long()) return false;
                              }
-                             is_too_long = health.size() > kHealthRowsMax;
-                             return !is_too_long;
+                             return true;
                            }));
-      if (is_too_long) {
+      if (health.is_too_long()) {
         return fail(ErrorCode::kLimit,
-                    fmt::format("more than {} rows; ask for fewer days, a longer step, fewer "
-                                "dimensions or a filter",
-                                kHealthRowsMax));
+                    fmt::format("the health of GPUs is told in at most {} rows, and these are "
+                                "more; ask for {}fewer GPUs by a filter, or for a shorter time",
+                                query.rows_max,
+                                query.events_only ? "" : "a longer step, fewer dimensions, "));
       }
     }
   }
-  return health.table();
+  return health.take_table();
 }
 
 }  // namespace pennyweight

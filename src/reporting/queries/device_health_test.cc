@@ -1,6 +1,7 @@
 // Every number of a device, by hand: means by time, maxima, sums, the last XID; and events alone.
 #include "reporting/queries/device_health.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,6 +84,15 @@ class DeviceHealth : public testing::Test {
     EXPECT_TRUE((*session)->commit());
   }
 
+  void add(const std::vector<Usage>& usages) {
+    const auto session = store_->begin_import({.format = "test",
+                                               .name = "more",
+                                               .file_hash = {},
+                                               .at = *parse_instant("2026-03-03T00:00:00Z")});
+    ASSERT_TRUE(session);
+    ASSERT_TRUE((*session)->append_usages(usages));
+    ASSERT_TRUE((*session)->commit());
+  }
   Result<Table> ask(const std::string& show, const std::string& step = "none",
                     std::vector<std::string> by = {"gpu"}) {
     return query_usage(*store_,
@@ -143,6 +153,82 @@ TEST_F(DeviceHealth, EventsAreWhenTheyWere) {
             "2026-03-01T10:01:00Z,lab,n1,GPU-1,30000,1,48,\n");
   filters_ = {"gpu=GPU-2"};
   EXPECT_EQ(ask("events")->rows.size(), 0u);
+}
+
+// Seven instances with 4 of 5 GB each are no card with 4 of 5 GB.
+TEST_F(DeviceHealth, WhatMigInstancesHaveIsNotTheirCards) {
+  std::vector<Usage> usages;
+  for (int i = 1; i <= 7; ++i) {
+    Usage& usage = usages.emplace_back(span_of_gpu("GPU-3", "2026-03-01T10:00:00Z", 60'000));
+    usage.mig_instance = std::to_string(i);
+    usage.memory_used_bytes = 4'000'000'000 + static_cast<std::uint64_t>(i);
+    usage.memory_total_bytes = 5'000'000'000;
+    usage.engine_active_ppm = 500'000;
+    usage.power_milliwatts = 350'000;  // of the card, repeated
+  }
+  Usage& card = usages.emplace_back(span_of_gpu("GPU-3", "2026-03-01T10:01:00Z", 60'000));
+  card.power_milliwatts = 450'000;
+  card.xid_errors = 1;
+  Usage& whole = usages.emplace_back(span_of_gpu("GPU-1", "2026-03-01T10:00:00Z", 60'000));
+  whole.part = 1;
+  whole.memory_used_bytes = 70;
+  add(usages);
+  const std::string note = "'instance' is one of the dimensions";
+
+  const auto table = ask("health");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(column(*table, "memory_used_bytes"), (std::vector<Cell>{std::uint64_t{70}, {}, {}}));
+  EXPECT_EQ(column(*table, "memory_total_bytes")[2], Cell());
+  EXPECT_EQ(column(*table, "engine_active_ppm")[2], Cell());
+  EXPECT_EQ(column(*table, "xid_errors"), numbers({3, 0, 1}));
+  EXPECT_NE(column(*table, "power_milliwatts")[2], Cell());
+  ASSERT_EQ(table->notes.size(), 1u);
+  EXPECT_THAT(table->notes[0], HasSubstr(note));
+
+  // Together with cards that have none, the mean would be of neither.
+  EXPECT_EQ(column(*ask("health", "none", {"node"}), "memory_used_bytes")[0], Cell());
+
+  const auto instances = ask("health", "none", {"gpu", "instance"});
+  ASSERT_EQ(instances->rows.size(), 10u) << "GPU-1, GPU-2, GPU-3 and its seven";
+  EXPECT_TRUE(instances->notes.empty());
+  EXPECT_EQ(column(*instances, "memory_used_bytes")[9], Cell(std::uint64_t{4'000'000'007}));
+  EXPECT_EQ(column(*instances, "memory_total_bytes")[9], Cell(std::uint64_t{5'000'000'000}));
+  EXPECT_TRUE(ask("events")->notes.empty());
+
+  filters_ = {"instance=3"};
+  const auto one = ask("health");
+  EXPECT_EQ(column(*one, "memory_used_bytes"), numbers({4'000'000'003}));
+  EXPECT_TRUE(one->notes.empty());
+  filters_ = {"instance=3,4"};
+  EXPECT_EQ(column(*ask("health"), "memory_used_bytes"), std::vector<Cell>{{}});
+}
+
+TEST_F(DeviceHealth, MoreRowsThanAnAnswerHoldsAreRefusedWithTheRemedy) {
+  const auto told = [&](DeviceHealthQuery query) {
+    const auto table = query_device_health(
+        *store_, query, policy_,
+        Interval(*parse_instant("2026-03-01T00:00:00Z"), *parse_instant("2026-03-03T00:00:00Z")));
+    return table ? fmt::format("{} rows", table->rows.size()) : table.error().message;
+  };
+  EXPECT_EQ(DeviceHealthQuery().rows_max, 100'000u);
+  DeviceHealthQuery query;
+  query.by = {"gpu"};
+  query.step = UsageStep::kMinute;
+  query.rows_max = 3;
+  EXPECT_EQ(told(query), "3 rows");
+  query.rows_max = 2;
+  EXPECT_EQ(told(query),
+            "the health of GPUs is told in at most 2 rows, and these are more; ask for a longer "
+            "step, fewer dimensions, fewer GPUs by a filter, or for a shorter time");
+  query.filters = {{"gpu", {"GPU-1"}, false}};
+  EXPECT_EQ(told(query), "2 rows");
+  query.step = UsageStep::kNone;
+  query.events_only = true;
+  EXPECT_EQ(told(query), "2 rows");
+  query.rows_max = 1;
+  EXPECT_EQ(told(query),
+            "the health of GPUs is told in at most 1 rows, and these are more; ask for fewer GPUs "
+            "by a filter, or for a shorter time");
 }
 
 TEST_F(DeviceHealth, WhatIsNotOfDevicesIsRefused) {
