@@ -204,7 +204,7 @@ TEST_F(DeviceHealth, WhatMigInstancesHaveIsNotTheirCards) {
 }
 
 TEST_F(DeviceHealth, MoreRowsThanAnAnswerHoldsAreRefusedWithTheRemedy) {
-  const auto told = [&](DeviceHealthQuery query) {
+  const auto told = [&](const DeviceHealthQuery& query) {
     const auto table = query_device_health(
         *store_, query, policy_,
         Interval(*parse_instant("2026-03-01T00:00:00Z"), *parse_instant("2026-03-03T00:00:00Z")));
