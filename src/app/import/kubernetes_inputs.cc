@@ -316,6 +316,14 @@ bool matches_state_metrics(const InputFormat&, const FileStart& start) {
   return false;
 }
 
+constexpr std::string_view kOverLimitOne =
+    "event is left out, since its cluster has more pods, nodes or owners at once than are "
+    "followed; "
+    "give the log in shorter parts";
+constexpr std::string_view kOverLimitMany =
+    "events are left out, since their cluster has more pods, nodes or owners at once than are "
+    "followed; give the log in shorter parts";
+
 // The facts of a log come a minute at a time; what they can't tell is told once.
 class AuditLogReader {
  public:
@@ -355,6 +363,7 @@ class AuditLogReader {
     add_remark(input_, counts.partial_nodes,
                "node is left out for the same reason; import kubectl get nodes -o json",
                "nodes are left out for the same reason; import kubectl get nodes -o json");
+    add_remark(input_, counts.over_limit, kOverLimitOne, kOverLimitMany);
     return {};
   }
 

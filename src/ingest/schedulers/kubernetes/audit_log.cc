@@ -155,6 +155,7 @@ Result<void> AuditLog::finish() {
     counts_.waiting_pods = waiting_.size();
     counts_.partial_pods = partial_pods_.size();
     counts_.partial_nodes = partial_nodes_.size();
+    counts_.over_limit = state_->counts().over_limit;
     TRY(give_until(newest_, true));
   }
   if (!rejected_.empty()) TRY(options_.rejected(rejected_));
@@ -214,13 +215,20 @@ Result<void> AuditLog::take_event(element event) {
                             number_, to_text(*at), to_text(newest_)));
   }
   if (state_ == nullptr) {
-    state_ = std::make_unique<ClusterState>(
-        ClusterOptions{.cluster = options_.cluster,
-                       .labels = {},
-                       .wait_for = {},
-                       .gpu_nodes_only = false,
-                       .gives_readings = true,
-                       .known = options_.known ? options_.known(*at) : KnownFacts{}});
+    if (options_.known) known_ = options_.known(*at);
+    KnownFacts known = known_;
+    if (known_.node) {
+      known.node = [this](const NodeId& node) {
+        const auto ended = ended_.find(node.text());
+        return ended == ended_.end() ? known_.node(node) : std::optional(ended->second);
+      };
+    }
+    state_ = std::make_unique<ClusterState>(ClusterOptions{.cluster = options_.cluster,
+                                                           .labels = {},
+                                                           .wait_for = {},
+                                                           .gpu_nodes_only = false,
+                                                           .gives_readings = true,
+                                                           .known = std::move(known)});
     newest_ = *at;
   }
   if (changes_kept_ >= kChangesKept) TRY(give_until(*at - std::chrono::milliseconds(1), false));
@@ -337,7 +345,14 @@ Result<void> AuditLog::take_object(element json, std::string_view kind, std::str
       pod_uids_.erase(last);
     }
   }
-  if (is_node) partial_nodes_.erase(meta.name);
+  if (is_node) {
+    partial_nodes_.erase(meta.name);
+    if (seen_nodes_.insert(meta.name).second && is_gone) {
+      // It was there since its creation, whatever the log has of that.
+      state_->apply(*object, at - std::chrono::milliseconds(1));
+      TRY(give_until(at - std::chrono::milliseconds(1), false));
+    }
+  }
   const bool is_kept = is_node || std::holds_alternative<ResourceSlice>(*object);
   const std::string key = kept_key(is_node, meta.name);
   const auto before = is_kept ? others_.find(key) : others_.end();
@@ -377,13 +392,25 @@ Result<void> AuditLog::take_deletion(element event, std::string uid, Instant at)
   const auto found = others_.find(kept_key(is_node, name));
   if (found != others_.end() && !uid.empty() && object_meta(found->second).uid != uid) return {};
   if (is_node) partial_nodes_.erase(name);
-  if (found == others_.end()) return {};
+  if (found == others_.end()) return is_node ? end_known_node(name, at) : Result<void>{};
   TRY(give_until(at - std::chrono::milliseconds(1), false));
   ++changes_kept_;
   state_->apply_deleted(found->second, at);
   versions_.erase(object_meta(found->second).uid);
   others_.erase(found);
   return {};
+}
+
+// A node that the ledger knows, and of which the log has only the end.
+Result<void> AuditLog::end_known_node(const std::string& name, Instant at) {
+  if (!seen_nodes_.insert(name).second || !known_.node) return {};
+  auto last = known_.node(NodeId(name));
+  if (!last || last->to) return {};
+  last->from = std::max(at, last->from + std::chrono::milliseconds(1));
+  last->to = last->from;
+  ended_.insert_or_assign(name, *last);
+  return options_.give(
+      {.holdings = {}, .nodes = {*std::move(last)}, .gpus = {}, .outages = {}, .problems = {}});
 }
 
 Result<void> AuditLog::give_until(Instant now, bool is_end) {

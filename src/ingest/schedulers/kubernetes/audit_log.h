@@ -52,11 +52,14 @@ struct AuditCounts {
   std::uint64_t waiting_pods = 0;   // were on no node at the end
   std::uint64_t partial_pods = 0;   // left out, since their last change is not in the log
   std::uint64_t partial_nodes = 0;  // the same
+  std::uint64_t over_limit = 0;     // objects that were dropped, since too many are there
 };
 
 class AuditLog {
  public:
   explicit AuditLog(AuditOptions options);
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
 
   Result<void> feed(std::string_view bytes);
   Result<void> finish();
@@ -73,6 +76,7 @@ class AuditLog {
   Result<void> take_object(element object, std::string_view kind, std::string_view version,
                            Instant at, bool is_delete);
   Result<void> take_deletion(element event, std::string uid, Instant at);
+  Result<void> end_known_node(const std::string& name, Instant at);
   bool is_older(element object);
   Result<void> give_until(Instant now, bool is_end);
   Result<void> reject(std::string_view name, std::string reason);
@@ -80,6 +84,7 @@ class AuditLog {
   AuditOptions options_;
   EventSplitter splitter_;
   simdjson::dom::parser parser_;
+  KnownFacts known_;                                            // when the first event happened
   std::unique_ptr<ClusterState> state_;                         // null: no event came yet
   Instant newest_ = {};                                         // of the events
   std::uint64_t changes_kept_ = 0;                              // since facts were given
@@ -89,6 +94,8 @@ class AuditLog {
   std::map<std::string, Object, std::less<>> others_;           // by "node/name" or "slice/name"
   std::set<std::string, std::less<>> waiting_, partial_pods_;   // uids
   std::set<std::string, std::less<>> partial_nodes_;            // names
+  std::set<std::string, std::less<>> seen_nodes_;               // names
+  std::map<std::string, Node, std::less<>> ended_;  // the ends of nodes that only the ledger knew
   std::map<std::string, Node, std::less<>> withheld_;  // of partial nodes, until they are whole
   std::vector<RejectedRow> rejected_;
   AuditCounts counts_;

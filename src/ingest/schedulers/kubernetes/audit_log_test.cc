@@ -129,9 +129,10 @@ std::string audit_facts(std::string_view text, std::size_t chunk = 65'536, bool 
   }
   if (const auto done = log.finish(); !done) return out + done.error().message;
   const AuditCounts& counts = log.counts();
-  return out + fmt::format("changes={} others={} waiting={} partial={}/{}", counts.changes,
-                           counts.others, counts.waiting_pods, counts.partial_pods,
-                           counts.partial_nodes);
+  return out +
+         fmt::format("changes={} others={} waiting={} partial={}/{}", counts.changes, counts.others,
+                     counts.waiting_pods, counts.partial_pods, counts.partial_nodes) +
+         (counts.over_limit > 0 ? fmt::format(" over={}", counts.over_limit) : "");
 }
 
 const std::string kCreated =
@@ -341,6 +342,47 @@ TEST(AuditLog, TheLastFinalizerKeepsAnObject) {
                         event_text({.at = "09:00:00", .verb = "update", .resource = "leases"})),
             "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T06:00:09.250Z ended\n"
             "changes=3 others=1 waiting=0 partial=0/0");
+}
+
+TEST(AuditLog, ANodeOfWhichALogHasOnlyTheEnd) {
+  const auto end = [](const char* at, std::string verb, std::string answer) {
+    return event_text({.at = at,
+                       .verb = std::move(verb),
+                       .path = "/n1",
+                       .answer = std::move(answer),
+                       .resource = "nodes"});
+  };
+  EXPECT_EQ(audit_facts(end("06:00:09", "patch", node_text(4, 3, kLetGo)), 65'536, false),
+            "node n1 4 from 2026-02-01T00:00:00Z\n"
+            "node n1 4 from 2026-03-01T06:00:09.250Z gone\n"
+            "changes=1 others=0 waiting=0 partial=0/0");
+  // The ledger knows it; once gone it does not end again, and may come again.
+  const std::string status = R"({"kind":"Status","status":"Success"})";
+  const std::string gone = end("06:00:09", "delete", status);
+  const std::string known = "node n1 4 from 2026-03-01T06:00:09.250Z gone\n";
+  EXPECT_EQ(audit_facts(gone + gone), known + "changes=2 others=0 waiting=0 partial=0/0");
+  EXPECT_EQ(audit_facts(gone + end("07:00:00", "create", node_text(8))),
+            known +
+                "node n1 8 from 2026-03-01T07:00:00.250Z\n"
+                "changes=2 others=0 waiting=0 partial=0/0");
+  EXPECT_EQ(audit_facts(gone, 65'536, false), "changes=1 others=0 waiting=0 partial=0/0");
+}
+
+TEST(AuditLog, WhatIsBeyondALimitIsCounted) {
+  std::string items;
+  for (std::size_t i = 0; i <= kNodesMax; ++i) {
+    items +=
+        fmt::format(R"({}{{"metadata":{{"name":"n{}","uid":"u{}"}}}})", i > 0 ? "," : "", i, i);
+  }
+  const std::string text = audit_facts(
+      event_text({.at = "06:00:00",
+                  .verb = "list",
+                  .path = "/",
+                  .answer = R"({"kind":"NodeList","apiVersion":"v1","items":[)" + items + "]}",
+                  .resource = "nodes"}),
+      65'536, false);
+  EXPECT_TRUE(text.ends_with("changes=1 others=0 waiting=0 partial=0/0 over=1"))
+      << text.substr(text.size() - 100);
 }
 
 TEST(AuditLog, AStatusEndsWhatItNames) {
