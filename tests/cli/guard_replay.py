@@ -61,6 +61,20 @@ def check_replay():
     elapsed = [int(dict(zip(names, line.split("|")))["ElapsedRaw"]) for line in lines] if "ElapsedRaw" in names else []
     if elapsed:
         expect(rules["long"]["workloads"] <= sum(one > 86400 for one in elapsed), f"{rules['long']}")
+    # What the ledger does not know is never met, neither to stop nor to exempt.
+    until = "reason: r, until: 2099-01-01"
+    (cwd / "unknown.yaml").write_text(RULES + f"""
+  - {{name: unscanned, when: {{annotation_missing: [scan]}}}}
+  - {{name: within, effect: require_approval, when: {{exceeds_budget: false}}}}
+  - {{name: large too, effect: require_approval, when: {{gpus_above: 3}},
+     exempt: [{{when: {{annotation_missing: [scan]}}, {until}}}, {{when: {{exceeds_budget: false}}, {until}}}]}}
+""")
+    more = tables("guard", "replay", "--month", "2026-03", "--rules", "unknown.yaml")
+    same = more["What the rules would have decided"]
+    expect(same["rows"] == decisions["rows"], f"{same['rows']}")
+    expect(any(note.startswith("3 rules have") for note in same["notes"]), f"{same['notes']}")
+    of_all = {row["rule"]: row for row in more["By rule; a workload counts for each rule that applies"]["rows"]}
+    expect(of_all["large too"] == of_all["large"] | {"rule": "large too"}, f"{of_all}")
     own = tables("guard", "replay")["What the rules would have decided"]
     expect([row["workloads"] for row in own["rows"] if row["decision"] == "denied"] == [0], f"{own['rows']}")
     csv, _ = expect_run(["guard", "replay", "--rules", "rules.yaml", "--format", "csv"], cwd)

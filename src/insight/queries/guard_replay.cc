@@ -50,6 +50,12 @@ struct WorkloadFacts {
   Labels labels;
 };
 
+bool asks_for_unknown(const guardrails::RuleConditions& when) {
+  return !when.providers.empty() || when.per_month_above || !when.annotations.empty() ||
+         !when.annotations_missing.empty() || !when.risks.empty() || !when.images.empty() ||
+         !when.images_except.empty() || when.budget_used_permille_above || when.exceeds_budget;
+}
+
 void add_to(ReplayedSum& sum, const WorkloadCost& cost) {
   ++sum.workloads;
   sum.gpu_time += cost.gpu_time;
@@ -68,9 +74,7 @@ class GuardReplayer {
       RuleReplay one{.rule = rule.name, .effect = rule.effect, .mode = rule.mode};
       one.hit.cost = one.exempted.cost = Money::zero(query.currency);
       replay_.rules.push_back(std::move(one));
-      const auto& when = rule.when;
-      const bool asks_for_more = !when.providers.empty() || when.per_month_above.has_value();
-      replay_.rules_on_what_is_unknown += asks_for_more ? 1 : 0;
+      add_known_part(rule);
     }
   }
 
@@ -89,6 +93,16 @@ class GuardReplayer {
   }
 
  private:
+  // Of a rule with conditions that the ledger can't decide nothing is judged, and an exemption with
+  // such conditions exempts nothing.
+  void add_known_part(guardrails::GuardrailRule rule) {
+    const bool is_known = !asks_for_unknown(rule.when);
+    const auto dropped = std::erase_if(
+        rule.exemptions, [](const auto& exemption) { return asks_for_unknown(exemption.when); });
+    if (!is_known || dropped > 0) ++replay_.rules_on_what_is_unknown;
+    if (is_known) rules_.push_back(std::move(rule));
+  }
+
   std::vector<ReplayedSum*> sums() {
     std::vector<ReplayedSum*> all = {&replay_.all, &replay_.without_holding};
     for (ReplayedSum& sum : replay_.decisions) all.push_back(&sum);
@@ -235,7 +249,7 @@ class GuardReplayer {
     if (looks_at_hours_)
       context.now = guardrails::wall_time(*facts->second.begin, policy_.time_zone);
     const guardrails::Verdict verdict = guardrails::judge_workload(
-        estimate_of(key, cost, facts->second), query_.rules, query_.currency, context);
+        estimate_of(key, cost, facts->second), rules_, query_.currency, context);
     add_to(replay_.decisions[static_cast<std::size_t>(verdict.decision)], cost);
     for (const guardrails::RuleHit& hit : verdict.hits) {
       const auto rule = std::ranges::find(replay_.rules, hit.rule, &RuleReplay::rule);
@@ -269,6 +283,7 @@ class GuardReplayer {
   const Policy& policy_;
   Store& store_;
   GuardReplay replay_;
+  std::vector<guardrails::GuardrailRule> rules_;  // those that the ledger can decide
   const bool looks_at_hours_ = guardrails::looks_at_hours(query_.rules);
   std::optional<Interval> period_;  // the month
   std::map<WorkloadKey, WorkloadCost> costs_;
@@ -316,8 +331,8 @@ Table decision_table(const GuardReplay& replay) {
   }
   if (replay.rules_on_what_is_unknown > 0) {
     table.notes.push_back(
-        fmt::format("{} a condition on the provider or the cost per month, which runs of the past "
-                    "don't meet",
+        fmt::format("{} a condition or an exemption on the provider, the cost per month, budgets, "
+                    "annotations, images or risks, which runs of the past don't meet",
                     replay.rules_on_what_is_unknown == 1
                         ? std::string("1 rule has")
                         : fmt::format("{} rules have", replay.rules_on_what_is_unknown)));

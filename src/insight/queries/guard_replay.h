@@ -63,10 +63,11 @@ struct GuardReplay {
   ReplayedSum all;
   std::array<ReplayedSum, std::size(guardrails::kDecisionWords)> decisions = {};  // by Decision
   std::vector<RuleReplay> rules = {};                                             // in their order
-  std::vector<OwnerReplay> owners = {};        // that would have met something, the dearest first
-  ReplayedSum without_holding = {};            // costs of workloads whose facts are not there
-  std::uint64_t in_other_currencies = 0;       // workloads, not replayed
-  std::uint64_t rules_on_what_is_unknown = 0;  // rules with conditions that the ledger can't meet
+  std::vector<OwnerReplay> owners = {};   // that would have met something, the dearest first
+  ReplayedSum without_holding = {};       // costs of workloads whose facts are not there
+  std::uint64_t in_other_currencies = 0;  // workloads, not replayed
+  std::uint64_t rules_on_what_is_unknown =
+      0;  // rules with conditions or exemptions that the ledger can't decide
 };
 
 // An Error of kNotFound for a month without costs of workloads.
