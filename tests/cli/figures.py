@@ -506,7 +506,7 @@ def audit_log():
     blind = folder()
     (blind / "b.log").write_text(log[1] + log[2] + event("09:00:00", "patch", "pods", "train", level="Request") +
                                  event("09:00:00", "delete", "pods", "chat", level="Metadata"))
-    expect_run([*arguments, "b.log"], blind, has=["1 pod is left out", "delete of pods at level Metadata"])
+    expect_run([*arguments, "b.log"], blind, has=["2 pods are left out", "delete of pods at level Metadata"])
 
 
 def old_defects():
