@@ -732,7 +732,8 @@ ConfigKeys guardrail_config_keys() {
        "`host_namespace`, `host_path`, `host_port`, `seccomp`, `no_digest`, `secret_in_env`, "
        "`api_token`."},
       {"guardrails.rules[].when.image", "pattern, list of patterns", "",
-       "The image of one of its containers, with or without its registry."},
+       "The image of one of its containers; `docker.io/library/` and `docker.io/` may be left "
+       "out."},
       {"guardrails.rules[].when.image_not", "pattern, list of patterns", "",
        "One of its containers has another image than these, or does not state one. Patterns are "
        "compared with whole names, such as `docker.io/library/nginx:1.27`."},
@@ -766,8 +767,7 @@ ConfigKeys guardrail_config_keys() {
        "as `90%`. A budget that can't be measured is above."},
       {"guardrails.rules[].when.exceeds_budget", "true, false", "",
        "A run of it, or a month, may cost more than such a budget of money has left, or its cost "
-       "is "
-       "not known."},
+       "is not known. With `false`: it is known that none is exceeded."},
       {"guardrails.rules[].exempt[].when", "mapping", "",
        "To which workloads the rule does not apply, by the same conditions; without it, to all."},
       {"guardrails.rules[].exempt[].reason", "text", "", "Why. Required."},
