@@ -110,6 +110,11 @@ void LimitWatch::measure_budgets() {
     budgets.uses = *std::move(measured);
     known_budgets_ = budgets.uses;
     budgets_measured_ = now;
+    for (const guardrails::BudgetUse& use : budgets.uses) {
+      if (use.left) continue;
+      log_.warn_hourly("budgets", "budget " + use.name,
+                       {{"budget", use.name}, {"why", use.problem}});
+    }
   } else {
     // What was measured a while ago on the same day stands.
     const bool stands = now - budgets_measured_ < kMeasureAgeMax &&
@@ -125,10 +130,6 @@ void LimitWatch::measure_budgets() {
       use.left.reset();
       use.problem = measured.error().message;
     }
-  }
-  for (const guardrails::BudgetUse& use : budgets.uses) {
-    if (use.left || !measured) continue;
-    log_.warn_hourly("budgets", "budget " + use.name, {{"budget", use.name}, {"why", use.problem}});
   }
   kept_budgets_.fill(budgets.uses, now, *today);
   const std::lock_guard lock(mutex_);
