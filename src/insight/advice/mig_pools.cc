@@ -190,7 +190,7 @@ class MigPoolSearch {
       advice.workload = workloads.size() == 1 ? *workloads.begin() : WorkloadId("(several)");
     }
     if (!pool.instance_type.empty()) advice.looked_for = "type " + pool.instance_type;
-    advice.alternatives_of = pool_layout_set(month_.cluster, subject, pool.region);
+    advice.alternatives_of = advising::alternatives_of(month_.cluster, pool);
     advice.conflicts_with = conflicts_of(month_.cluster, pool, saved.currency());
     proposals_.push_back(std::move(advice));
   }

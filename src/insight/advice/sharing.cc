@@ -160,7 +160,7 @@ class SharingSearch {
           pool.workloads.size() == 1 ? *pool.workloads.begin() : WorkloadId("(several)");
     }
     if (!pool.instance_type.empty()) advice.looked_for = "type " + pool.instance_type;
-    advice.alternatives_of = pool_layout_set(month_.cluster, subject, pool.region);
+    advice.alternatives_of = advising::alternatives_of(month_.cluster, pool);
     advice.conflicts_with = conflicts_of(month_.cluster, pool, saved.currency());
     proposals_.push_back(std::move(advice));
   }
@@ -176,11 +176,6 @@ class SharingSearch {
 };
 
 }  // namespace
-
-std::string pool_layout_set(const ClusterId& cluster, const std::string& pool,
-                            const std::string& region) {
-  return fmt::format("mig-layout\n{}\n{}", cluster.text(), pool + region);
-}
 
 std::vector<Proposal> propose_sharing(const ClusterMonth& month, const ActivityProfiles& profiles,
                                       const FleetView& fleet, const FleetHours& hours,

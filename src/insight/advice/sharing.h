@@ -25,8 +25,4 @@ std::vector<Proposal> propose_sharing(const ClusterMonth& month, const ActivityP
                                       const std::map<std::uint32_t, HourFlags>& released,
                                       const Policy& policy, WorkManager configured);
 
-// The set of alternatives of layouts and sharing for a pool.
-std::string pool_layout_set(const ClusterId& cluster, const std::string& pool,
-                            const std::string& region);
-
 }  // namespace pennyweight::advising

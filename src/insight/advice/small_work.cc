@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 #include "allocation/policy/label_match.h"
 #include "allocation/rules.h"
@@ -25,21 +24,6 @@ struct TakenDevices {
   std::string taken;
   std::uint64_t count;
 };
-
-std::map<std::uint32_t, std::uint64_t> devices_on_nodes(const Holding& holding,
-                                                        const FleetView& fleet) {
-  std::map<std::uint32_t, std::uint64_t> devices;
-  if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
-    for (const OnNodes::NodeDevices& part : on_nodes->parts) {
-      if (const auto node = fleet.node_of(part.node)) devices[*node] += part.devices;
-    }
-  } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
-    for (const GpuId& gpu : on_gpus->gpus) {
-      if (const auto node = fleet.node_of_gpu(gpu)) ++devices[*node];
-    }
-  }
-  return devices;
-}
 
 }  // namespace
 
@@ -80,7 +64,7 @@ std::vector<SmallWorkPool> find_small_work_pools(const ClusterMonth& month, cons
                     [&](std::string_view key) { return policy_label(holding, key); })) {
       continue;
     }
-    const auto devices = devices_on_nodes(holding, fleet);
+    const auto devices = fleet.devices_on_nodes(holding);
     for (const auto& [node, count] : devices) {
       const GpuModel* model = fleet.nodes()[node].model;
       std::optional<std::string> what;
@@ -149,6 +133,10 @@ std::vector<SmallWorkPool> find_small_work_pools(const ClusterMonth& month, cons
     found.push_back(std::move(pool));
   }
   return found;
+}
+
+std::string alternatives_of(const ClusterId& cluster, const SmallWorkPool& pool) {
+  return fmt::format("mig-layout\n{}\n{}", cluster.text(), pool.name() + pool.region);
 }
 
 std::vector<std::string> conflicts_of(const ClusterId& cluster, const SmallWorkPool& pool,

@@ -55,6 +55,8 @@ std::vector<SmallWorkPool> find_small_work_pools(const ClusterMonth& month, cons
                                                  const std::map<std::uint32_t, HourFlags>& released,
                                                  const Policy& policy, const TakenOf& taken_of);
 
+// The set of alternatives that layouts and sharing of the pool are.
+std::string alternatives_of(const ClusterId& cluster, const SmallWorkPool& pool);
 // Sets of alternatives for the work and the nodes of the pool, which can't be followed as well.
 std::vector<std::string> conflicts_of(const ClusterId& cluster, const SmallWorkPool& pool,
                                       Currency currency);

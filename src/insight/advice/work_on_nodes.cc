@@ -22,21 +22,6 @@ struct NodeHolders {
   std::vector<std::uint64_t> whole_gpus;  // held from the hour's begin to its end
 };
 
-std::map<std::uint32_t, std::uint64_t> devices_by_node(const Holding& holding,
-                                                       const FleetView& fleet) {
-  std::map<std::uint32_t, std::uint64_t> devices;
-  if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
-    for (const OnNodes::NodeDevices& part : on_nodes->parts) {
-      if (const auto node = fleet.node_of(part.node)) devices[*node] += part.devices;
-    }
-  } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
-    for (const GpuId& gpu : on_gpus->gpus) {
-      if (const auto node = fleet.node_of_gpu(gpu)) ++devices[*node];
-    }
-  }
-  return devices;
-}
-
 void raise(std::optional<std::uint64_t>& most, const std::optional<std::uint64_t>& amount,
            std::size_t nodes) {
   if (!amount || nodes == 0) return;
@@ -91,7 +76,7 @@ class NodeHoldersSearch {
 
  private:
   void add(const Holding& holding) {
-    const auto devices = devices_by_node(holding, fleet_);
+    const auto devices = fleet_.devices_on_nodes(holding);
     if (devices.empty()) return;
     const std::uint32_t number =
         numbers_

@@ -1,6 +1,7 @@
 #include "insight/compare/fleet_view.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "allocation/components.h"
 
@@ -83,6 +84,20 @@ std::optional<std::uint32_t> FleetView::node_of(const NodeId& name) const {
 
 std::optional<std::uint32_t> FleetView::node_of_gpu(const GpuId& gpu) const {
   return found(by_gpu_, gpu.text());
+}
+
+std::map<std::uint32_t, std::uint64_t> FleetView::devices_on_nodes(const Holding& holding) const {
+  std::map<std::uint32_t, std::uint64_t> devices;
+  if (const auto* on_nodes = std::get_if<OnNodes>(&holding.placement)) {
+    for (const OnNodes::NodeDevices& part : on_nodes->parts) {
+      if (const auto node = node_of(part.node)) devices[*node] += part.devices;
+    }
+  } else if (const auto* on_gpus = std::get_if<OnGpus>(&holding.placement)) {
+    for (const GpuId& gpu : on_gpus->gpus) {
+      if (const auto node = node_of_gpu(gpu)) ++devices[*node];
+    }
+  }
+  return devices;
 }
 
 std::vector<std::uint32_t> FleetView::pool(const InPool& pools,

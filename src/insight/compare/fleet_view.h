@@ -1,7 +1,9 @@
 // FleetView: finds the nodes of a charge, a GPU or a holding.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +37,8 @@ class FleetView {
   std::vector<std::uint32_t> nodes_of(const Charge& charge) const;
   std::optional<std::uint32_t> node_of(const NodeId& name) const;
   std::optional<std::uint32_t> node_of_gpu(const GpuId& gpu) const;  // or MIG instance
+  // How many devices a holding has on each node that it names, itself or by its GPUs.
+  std::map<std::uint32_t, std::uint64_t> devices_on_nodes(const Holding& holding) const;
   // The nodes of any of these pools (without pools: all nodes) that have the model, if one is
   // named.
   std::vector<std::uint32_t> pool(const InPool& pools, const std::string& gpu_model) const;
