@@ -764,7 +764,8 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.rules[].when.budget_used_above", "percentage", "",
        "Of a budget whose filters its labels and namespace meet, more is spent in this period, "
        "such "
-       "as `90%`. A budget that can't be measured is above."},
+       "as `90%`. A budget that can't be measured is above, but meets nothing in exemptions and "
+       "`allow`."},
       {"guardrails.rules[].when.exceeds_budget", "true, false", "",
        "A run of it, or a month, may cost more than such a budget of money has left, or its cost "
        "is not known. With `false`: it is known that none is exceeded."},

@@ -39,8 +39,8 @@ class LimitWatch {
   LimitWatch(const LimitWatch&) = delete;
   LimitWatch& operator=(const LimitWatch&) = delete;
 
-  // `summarise` is called from the thread, and ends when serve stops. Nothing where there are no
-  // limits to measure.
+  // `summarise` is called from the thread, and ends when serve stops. Nothing where neither
+  // limits nor budgets of rules are to be measured.
   void start(SummarySource summarise, std::function<Result<std::vector<Budget>>()> budgets);
   void stop();
 

@@ -133,9 +133,9 @@ struct ApprovalClaim {
 Result<void> check_claim(const Approval& approval, const ApprovalClaim& claim,
                          const ApprovalTerms& terms, Instant now);
 
-// The SHA-256 of all that rules can judge, in hexadecimal, behind the version of what is taken:
-// kind, namespace, name, labels, replicas, requests, images, risks, places and limits. Labels that
-// Kubernetes makes anew for each object don't count.
+// The SHA-256 of what rules judge, but annotations, in hexadecimal, behind the version of what is
+// taken: kind, namespace, name, labels, replicas, requests, images, risks, places and limits.
+// Labels that Kubernetes makes anew for each object don't count.
 std::string content_hash(const manifests::WorkloadRequest& workload);
 // Whether a request is bound to a digest of an earlier version; it is expired then, unless it was
 // refused or used up.

@@ -62,10 +62,11 @@ bool is_in_scope(const std::map<std::string, std::string, std::less<>>& labels,
 
 struct RuleContext {
   Date today = {};  // for exemptions
-  // In the zone of the configuration. Absent: not known, so that every condition on it is met.
+  // In the zone of the configuration. Absent: not known, so that every condition on it is met, but
+  // in exemptions and for the effect kAllow, where none is.
   std::optional<WallTime> now = {};
   std::span<const BudgetUse> budgets = {};
-  std::string_view budgets_problem = {};  // why no budget is known; each condition is met then
+  std::string_view budgets_problem = {};  // why no budget is known; conditions as with `now`
 };
 
 }  // namespace pennyweight::guardrails

@@ -52,7 +52,8 @@ struct RuleConditions {
   std::optional<bool> priced = {};            // false: something of it is not priced
   std::vector<WeekWindow> hours = {};         // it is now in one of them
   std::vector<WeekWindow> hours_except = {};  // it is now in none of them
-  // Of a budget that it is charged to more is spent; one that is not measured counts as above.
+  // Of a budget that it is charged to more is spent; one that is not measured counts as above, but
+  // in exemptions and for the effect kAllow, where it meets nothing (see RuleContext).
   std::optional<std::uint32_t> budget_used_permille_above = {};
   // A run of it, or a month, may cost more than such a budget has left, or nobody knows.
   std::optional<bool> exceeds_budget = {};
@@ -133,8 +134,8 @@ struct VerdictText {
 VerdictText verdict_text(const Verdict& verdict);
 
 // Judges a workload, and each component of an AppWrapper by its own kind, name and labels too: what
-// applies to one of them applies to the whole.
-// REQUIRES: amounts of the rules are in the estimate's currency; see rules_currency().
+// applies to one of them applies to the whole, but what rules add (kMutate) is added to the whole
+// only. REQUIRES: amounts of the rules are in the estimate's currency; see rules_currency().
 Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
                        Currency currency, const RuleContext& context);
 
