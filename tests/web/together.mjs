@@ -1,6 +1,6 @@
 // Test files in one process, which share a browser and the servers of ledgers that they only read:
 //
-//   BROWSER=firefox node tests/web/together.mjs explain home
+//   PENNYWEIGHT=build/release/pennyweight BROWSER=firefox node tests/web/together.mjs explain home
 import {after, test} from 'node:test';
 import {end_shared, share} from './browser.mjs';
 

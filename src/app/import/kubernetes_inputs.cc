@@ -50,18 +50,24 @@ kubernetes::KnownFacts known_facts(const ParserInput& input, std::span<const Nod
   return known;
 }
 
+constexpr std::size_t kProblemsShown = 10;
+
+// Tells the first of them, and how many there are beside.
+void tell_problems(const ParserInput& input, std::span<const std::string> problems,
+                   std::size_t in_all) {
+  const auto shown = problems.first(std::min(problems.size(), kProblemsShown));
+  input.remarks.insert(input.remarks.end(), shown.begin(), shown.end());
+  if (in_all > shown.size()) {
+    input.remarks.push_back(fmt::format("and {} more of the kind", in_all - shown.size()));
+  }
+}
+
 Result<void> give_facts(const ParserInput& input, const kubernetes::Facts& facts) {
   TRY(input.sink.nodes(facts.nodes));
   TRY(input.sink.gpus(facts.gpus));
   TRY(input.sink.holdings(facts.holdings));
   TRY(input.sink.outages(facts.outages));
-  constexpr std::size_t kShown = 10;
-  for (std::size_t i = 0; i < std::min(facts.problems.size(), kShown); ++i) {
-    input.remarks.push_back(facts.problems[i]);
-  }
-  if (facts.problems.size() > kShown) {
-    input.remarks.push_back(fmt::format("and {} more of the kind", facts.problems.size() - kShown));
-  }
+  tell_problems(input, facts.problems, facts.problems.size());
   return {};
 }
 
@@ -324,7 +330,7 @@ constexpr std::string_view kOverLimitMany =
     "events are left out, since their cluster has more pods, nodes or owners at once than are "
     "followed; give the log in shorter parts";
 
-// The facts of a log come a minute at a time; what they can't tell is told once.
+// The facts of a log come in several pieces; what they can't tell is told once, at the end.
 class AuditLogReader {
  public:
   explicit AuditLogReader(const ParserInput& input)
@@ -349,7 +355,7 @@ class AuditLogReader {
 
   Result<void> finish() {
     TRY(log_.finish());
-    for (const std::string& problem : problems_) input_.remarks.push_back(problem);
+    tell_problems(input_, problems_, problems_seen_);
     const kubernetes::AuditCounts& counts = log_.counts();
     add_remark(input_, counts.others, "event holds nothing", "events hold nothing");
     add_remark(input_, counts.waiting_pods, "pod was on no node at its end",
@@ -369,9 +375,9 @@ class AuditLogReader {
 
  private:
   Result<void> give(const kubernetes::Facts& facts) {
-    constexpr std::size_t kShown = 10;
+    problems_seen_ += facts.problems.size();
     for (const std::string& problem : facts.problems) {
-      if (problems_.size() < kShown) problems_.push_back(problem);
+      if (problems_.size() < kProblemsShown) problems_.push_back(problem);
     }
     TRY(input_.sink.nodes(facts.nodes));
     TRY(input_.sink.gpus(facts.gpus));
@@ -382,7 +388,8 @@ class AuditLogReader {
   ParserInput input_;
   std::vector<Node> nodes_;
   bool has_begun_ = false;
-  std::vector<std::string> problems_;
+  std::vector<std::string> problems_;  // the first
+  std::size_t problems_seen_ = 0;
   kubernetes::AuditLog log_;
 };
 

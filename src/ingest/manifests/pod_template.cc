@@ -48,7 +48,7 @@ constexpr std::pair<std::string_view, std::string_view> kProviderLabels[] = {
     {"kubernetes.azure.com/", "azure"}};
 
 constexpr std::size_t kContainersMax = 1000;
-constexpr std::size_t kClaimedDevicesMax = 64;  // of all claims of a pod
+constexpr std::size_t kClaimedRequestsMax = 64;  // of all claims of a pod
 
 using NodeLabels = std::map<std::string, std::string, std::less<>>;
 
@@ -251,9 +251,9 @@ ClaimedGpus stated_claims(const DocumentNode& pod_spec, std::string_view name_sp
     }
     join_claims(all, one);
     if (!all.problem.empty()) return all;
-    if (all.gpus.size() <= kClaimedDevicesMax) continue;
+    if (all.gpus.size() <= kClaimedRequestsMax) continue;
     all.gpus.clear();
-    all.problem = fmt::format("its claims have more than {} requests", kClaimedDevicesMax);
+    all.problem = fmt::format("its claims have more than {} requests", kClaimedRequestsMax);
     return all;
   }
   return all;

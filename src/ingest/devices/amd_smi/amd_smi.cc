@@ -143,7 +143,7 @@ class Reader {
     // The counter is in microjoules, with decimals.
     const std::string energy = text_of(find(card, {"Accumulated Energy (uJ)"}));
     if (const auto value = parse_decimal(energy); value && !value->value.is_negative()) {
-      if (const auto whole = nearest_count(value->value, 1); whole && *whole > 0) {
+      if (const auto whole = nearest_count(value->value, 1); whole && *whole >= 1000) {
         seen.energy = *whole / 1000;
       }
     }

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "core/plain_text.h"
+#include "core/text_lines.h"
 #include "core/try.h"
 #include "core/whole_count.h"
 #include "ingest/schedulers/kubernetes/object_json.h"
@@ -174,8 +175,7 @@ Result<void> AuditLog::reject(std::string_view name, std::string reason) {
 
 Result<void> AuditLog::take_line(std::string_view line) {
   ++number_;
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (number_ == 1) line = without_byte_order_mark(line);
   element root;
   if (const auto error = parser_.parse(line.data(), line.size()).get(root)) {
     return reject(line, fmt::format("is not JSON: {}; an audit log has an event a line",

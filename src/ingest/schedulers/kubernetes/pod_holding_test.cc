@@ -27,7 +27,7 @@ Kind read_record(std::string_view json) {
   return std::get<Kind>(*object);
 }
 
-// A pod of namespace "team" on node_record "n1"; `spec` and `meta` are further JSON fields.
+// A pod of namespace "team" on node "n1"; `spec` and `meta` are further JSON fields.
 PodRecord pod_record(std::string_view spec, std::string_view meta = "",
                      std::string_view name_space = "team") {
   return make_record(read_record<Pod>(fmt::format(

@@ -19,21 +19,21 @@ interface Asked {
 function TablesPage({ title, lead, path, ofMonth, key }: Asked) {
   const { month } = useMonth();
   const query = useQuery<Tables>(path, ofMonth ? { month } : {});
-  const none = (
+  const none = (why: string) => (
     <Card>
       <Empty icon="check" title={ofMonth ? `Nothing to check in ${monthName(month)}` : "Nothing to check"}>
-        The configuration states it in {key}.
+        {why}
       </Empty>
     </Card>
   );
   return (
     <div class="stack">
       <PageHead title={title} lead={lead} />
-      {query.error?.status === 404 ? none : (
+      {query.error?.status === 404 ? none(query.error.message) : (
         <Loaded query={query}>
           {({ tables }) => {
             const filled = tables.filter((table) => table.rows.length > 0);
-            return filled.length === 0 ? none : (
+            return filled.length === 0 ? none(`The configuration states it in ${key}.`) : (
               <div class="stack">
                 {filled.map((table, i) => (
                   <Card key={i} title={table.title} note={table.currency} flush>
