@@ -103,7 +103,7 @@ def made_objects():
 
 
 def reviews():
-    """(body, uid, whether it is admitted), bodies with the place of a new uid."""
+    """(path, body, whether it is admitted), bodies with the place of a new uid."""
     asked = []
     for made, is_good in made_objects():
         for name in ("/validate", "/mutate"):
@@ -156,6 +156,9 @@ class Load:
             except (OSError, ssl.SSLError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 self.lost += 1
                 stream = None
+            except (IndexError, ValueError) as error:  # no length, no JSON
+                self.wrong.append(f"no answer to a review: {error}")
+                stream = None
             finally:
                 self.queue.task_done()
 
@@ -189,18 +192,36 @@ def tell(what, load, seconds, spent_s):
         print("  wrong: " + wrong)
 
 
+async def shows(folder, port, patience_s):
+    """Whether the certificate in the folder is shown to new connections."""
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        try:
+            only = ssl.create_default_context(cafile=str(folder / "tls.crt"))
+            _, writer = await asyncio.open_connection("localhost", port, ssl=only)
+            writer.close()
+            return True
+        except (OSError, ssl.SSLError):
+            await asyncio.sleep(0.2)
+    return False
+
+
 async def faults(serve, binary, folder, seconds):
+    """The program that was started again, and for how long none answered."""
     await asyncio.sleep(seconds / 3)
     serve.process.send_signal(signal.SIGKILL)
     serve.process.wait()
     again = Serve(binary, folder)
     begin = time.monotonic()
     await again.ready()
-    print(f"killed, and back after {time.monotonic() - begin:.2f} s")
+    away_s = time.monotonic() - begin
+    print(f"killed, and back after {away_s:.2f} s")
     for share, name in ((1 / 6, "second"), (1 / 4, "third")):
         await asyncio.sleep(seconds * share)
         await asyncio.to_thread(certificate, folder, name)
-    return again
+        if not await shows(folder, again.port, PATIENCE_S):
+            raise SystemExit(f"the {name} certificate was never shown")
+    return again, away_s
 
 
 async def main(arguments):
@@ -216,15 +237,18 @@ async def main(arguments):
         # The same port after a restart.
         (folder / "pennyweight.yaml").write_text(CONFIG.replace("PORT", str(serve.port)))
         load = Load(folder, serve.port, arguments.connections)
-        await load.run(50, 1)
-        before = serve.spent_s()
-        wrong = list((await load.run(arguments.rate, arguments.seconds)).wrong)
-        tell("calm", load, arguments.seconds, serve.spent_s() - before)
+        wrong = list((await load.run(50, 1)).wrong)
         lost = load.lost
+        before = serve.spent_s()
+        wrong += (await load.run(arguments.rate, arguments.seconds)).wrong
+        tell("calm", load, arguments.seconds, serve.spent_s() - before)
+        lost += load.lost
         if not arguments.calm:
             struck = asyncio.create_task(faults(serve, binary, folder, arguments.seconds))
             await load.run(arguments.rate, arguments.seconds)
-            serve = await struck
+            serve, away_s = await struck
+            # Those of the time away, and what was being asked when it was killed.
+            lost += max(0, load.lost - int(arguments.rate * (away_s + 1)) - arguments.connections)
             tell("killed and rotated", load, arguments.seconds, 0)
             wrong += load.wrong
         serve.process.send_signal(signal.SIGTERM)

@@ -36,6 +36,10 @@ add_test(NAME bench/ingest
                  $<TARGET_FILE:bench_ingest_load> --tiny --pennyweight $<TARGET_FILE:pennyweight>
                  --sql-tool $<TARGET_FILE:sql_tool>)
 set_tests_properties(bench/ingest PROPERTIES TIMEOUT 300)
+# Without kills and rotations.
+add_test(NAME bench/admission
+         COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/admission.py $<TARGET_FILE:pennyweight>
+                 --calm --seconds 1 --rate 40)
 # Beside VictoriaMetrics; skipped without it.
 add_test(NAME bench/real_rate
          COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/bench/real_rate.py --tiny
