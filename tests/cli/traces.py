@@ -4,7 +4,9 @@ the traces' own rows, in whole units and milliseconds.
 Muri's traces (SIGCOMM'22) are of Microsoft's Philly: 1,494 and 992 jobs of up to 16 GPUs. The job's
 model stands for its user, and its priority for its queue; CPUs and memory, which they lack, are
 given by its GPUs. In `muri_trace1_pr.csv` all are submitted at once. SARC's are of three Slurm
-clusters of Mila and the Alliance. Philly's own 24,134 jobs come as sacct, and openb's pods (Alibaba)
+clusters of Mila and the Alliance. Helios' (SenseTime) are of three virtual clusters in May 2020, of
+which each minute's GPUs in use are known: what rises is a job that begins, of its class of size, and
+what falls ends the youngest. Philly's own 24,134 jobs come as sacct, and openb's pods (Alibaba)
 share GPUs; both are those of the demonstration.
 """
 import collections
@@ -135,6 +137,72 @@ def sarc(name):
     print(f"{name}: {len(jobs)} jobs, {compared} figures")
 
 
+# GPU-hours there, in use and idle of Helios' virtual clusters, added up minute by minute from its own
+# rows, of which the files here have the changes.
+HELIOS = {"vcJkd": ("11904", "101.1333", "11802.8667"), "vcgkz": ("5952", "5415.4667", "536.5333"),
+          "vcvlY": ("71424", "48130.9667", "23293.0333")}
+
+
+def helios_jobs(name):
+    """The jobs of a virtual cluster, and how many GPUs it has."""
+    may, june = (datetime.datetime(2020, month, 1, tzinfo=UTC).timestamp() * 1000 for month in (5, 6))
+    jobs, running, gpus = [], {"running_8_or_more": [], "running_fewer": []}, set()
+
+    def stop(size, job, at):
+        gpu, begin = job
+        jobs.append({"id": f"{name}-{len(jobs)}", "gpu": gpu, "cpu": 6 * gpu, "gib": 48 * gpu, "node": 0,
+                     "submit": begin, "begin": begin, "end": at, "ended": True, "pool": name,
+                     "label:user": size})
+
+    with open(os.path.join(DATA, "replay", f"helios_{name}.csv")) as file:
+        for row in csv.DictReader(file):
+            at = int(datetime.datetime.fromisoformat(row["time"]).replace(tzinfo=UTC).timestamp()) * 1000
+            gpus.add(int(row["gpus"]))
+            for size, stack in running.items():
+                change = int(row[size]) - sum(gpu for gpu, _ in stack)
+                if change > 0:
+                    stack.append((change, at))
+                while change < 0:
+                    gpu, begin = stack.pop()
+                    stop(size, (min(gpu, -change), begin), at)
+                    if gpu + change > 0:
+                        stack.append((gpu + change, begin))
+                    change += gpu
+    for size, stack in running.items():
+        for job in stack:
+            stop(size, job, int(june))
+    expect(len(gpus) == 1, f"{name}: its GPUs change: {gpus}")
+    return [job for job in jobs if job["begin"] >= may], gpus.pop()
+
+
+def helios():
+    """Jobs anywhere in the pool of their virtual cluster; and what the pools have."""
+    cwd = folder()
+    (cwd / "pennyweight.yaml").write_text("policy:\n  time_zone: Europe/Berlin\n")
+    jobs = []
+    with open(cwd / "n.csv", "w") as nodes, open(cwd / "h.csv", "w") as holdings:
+        nodes.write("node,pool,gpu_model,gpu_count,vcpu,memory_gib,from,to\n")
+        holdings.write("workload,begin,end,pool,devices,vcpu,memory_gib,user,label:submit_time\n")
+        for name in HELIOS:
+            found, gpus = helios_jobs(name)
+            jobs += found
+            for i in range(gpus // 8):
+                nodes.write(f"{name}-n{i},{name},Tesla V100,8,48,384,2020-05-01,2020-06-01\n")
+            for job in found:
+                holdings.write(f"{job['id']},{iso(job['begin'])},{iso(job['end'])},{name},{job['gpu']},"
+                               f"{job['cpu']},{job['gib']},{job['label:user']},{iso(job['submit'])}\n")
+    expect_run(["import", "--cluster", "earth", "n.csv"], cwd)
+    expect_run(["import", "--cluster", "earth", "h.csv"], cwd, has=[f"{len(jobs):,} holdings"])
+    compared = sum(compare(cwd, jobs, by, f"helios by {by}")
+                   for by in (["label:user"], ["pool", "label:user"]))
+    out, _ = expect_run(["report", "--as", "activity", "--by", "pool", "--format", "csv"], cwd)
+    for row in csv.DictReader(io.StringIO(out)):
+        there, used = Fraction(row["gpu_capacity_hours_exact"]), Fraction(row["gpu_hours_exact"])
+        got = tuple(f"{float(hours):.4f}".removesuffix(".0000") for hours in (there, used, there - used))
+        expect(got == HELIOS.get(row["pool"]), f"{row['pool']}: {got}")
+    print(f"helios: {len(jobs):,} jobs, {compared:,} figures")
+
+
 def philly():
     """sacct without nodes and without memory: jobs of a partition whose node is not known."""
     cwd = folder()
@@ -185,6 +253,7 @@ def openb():
 
 for trace in ("muri_trace1.csv", "muri_trace3.csv", "muri_trace1_pr.csv"):
     muri(trace)
+helios()
 philly()
 openb()
 for trace in ("sarc_mila_1706227200.json", "sarc_raisin_1716595200.json",
