@@ -28,6 +28,7 @@ class BudgetReader {
     if (!yaml_.is(node, YamlNode::Kind::kMapping, "an item of budgets")) return std::nullopt;
     const std::size_t before = yaml_.error_count();
     std::optional<Money> amount;
+    budget_.cost.clear();
     yaml_.mapping(
         node, "budgets[]",
         {{"name", [&](const YamlNode& at) { text(at, "budgets[].name", budget_.name); }},
@@ -57,7 +58,10 @@ class BudgetReader {
     if (yaml_.error_count() != before) return std::nullopt;
     // The first amount counts from the beginning.
     if (amount) budget_.amounts.insert(budget_.amounts.begin(), {Date(), *amount});
-    if (!budget_.amounts.empty() && budget_.currency() == kGpuHourUnit) budget_.cost = "gpu_hours";
+    if (budget_.cost.empty()) {
+      const bool is_time = !budget_.amounts.empty() && budget_.currency() == kGpuHourUnit;
+      budget_.cost = is_time ? kGpuHourCost : kUsualCost;
+    }
     if (const auto sound = check_budget(budget_); !sound) {
       yaml_.refuse(node, sound.error().message);
       return std::nullopt;

@@ -53,6 +53,8 @@ TEST(BudgetConfig, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(refused("budgets: [{name: a, amount: 5 USD, period: project}]"),
               HasSubstr("`from` and `to`"));
   EXPECT_THAT(refused("budgets: [{name: a, amount: 5 USD, perod: month}]"), HasSubstr("perod"));
+  EXPECT_THAT(refused("budgets: [{name: a, cost: billed, amount: 5 gpu_hours}]"),
+              HasSubstr("GPU-hours have no billed cost; leave the cost out"));
   EXPECT_THAT(refused("events: [{name: a, from: 2026-01-02, to: 2026-01-01, percent: 5}]"),
               HasSubstr("ends before it begins"));
   EXPECT_THAT(refused("events: [{name: a, from: 2026-01-02}]"), HasSubstr("per_day or percent"));

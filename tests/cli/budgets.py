@@ -1,6 +1,7 @@
 """Budgets of the real program: what they say was spent is what report says until the same day."""
 import csv
 import io
+import re
 from decimal import Decimal
 
 from harness import expect, expect_run, folder, import_all, report
@@ -55,12 +56,23 @@ got = budget("saved", "2026-03-18")
 expect(got["carried"] == 1400 - spent("2026-03-02", "2026-03-15"), f"{got}")
 expect(got["left"] == 700 + got["carried"] - got["actual"], f"{got}")
 
+# What a budget says of itself can be asked of a report.
+told, _ = expect_run(["--config", "budgets.yaml", "budget", "saved", "--today", "2026-03-18", "--explain"], cwd, 0,
+                     ["700.00 USD of the period itself, and ", "at an even pace it would be"])
+command = re.search(r"pennyweight (report --by cluster --filter team=nlp --from 2026-03-16 --to 2026-03-18)$", told, re.M)
+expect(command, told)
+total = sum(Decimal(row["effective_cost"]) for row in rows(command[1].split()))
+expect(total == got["actual"], f"{total} is not {got['actual']}")
+
 # One that can't be measured hides no other, and fails a check.
 everything, _ = expect_run(["--config", "budgets.yaml", "budget", "--today", "2026-03-20"], cwd, 0,
                            ["add the filter currency=EUR", "unknown", "check the names in it"])
 expect(everything.count("team=nlp") >= 6, "all budgets are shown")
 expect_run(["--config", "budgets.yaml", "budget", "euro", "--today", "2026-03-20", "--check"], cwd, 1)
 expect_run(["--config", "budgets.yaml", "budget", "all", "--today", "2026-03-01", "--check"], cwd, 0)
+# Nor does a scope pass that nothing has ever matched: it is probably misspelt.
+expect_run(["--config", "budgets.yaml", "budget", "misspelt", "--today", "2026-03-20", "--check"], cwd, 1,
+           ["unknown", "no cost has ever matched its scope, team=npl"])
 expect_run(["--config", "budgets.yaml", "budget", "none"], cwd, 1, ["there is no budget 'none'"])
 # People set budgets besides those of the configuration; each change is a version and in the audit log.
 at = ["--config", "budgets.yaml"]
@@ -73,6 +85,8 @@ for arguments, why in ((["set", "month", "--amount", "1 USD"], "part of the conf
                        (["set", "x", "--amount", "1"], "has no currency"),
                        (["set", "x", "--amount", "1 USD", "--filter", "tame=nlp"], "tame"),
                        (["set", "x", "--amount", "1 USD", "--period", "decade"], "use day, week"),
+                       (["set", "x", "--amount", "9 gpu_hours", "--cost", "list"], "GPU-hours have no list cost; leave"),
+                       (["set", "x", "--amount", "9 gpu_hours", "--cost", "effective"], "have no effective cost"),
                        (["remove", "month"], "part of the configuration")):
     expect_run([*at, "budget", *arguments], cwd, 2, [why])
 expect_run([*at, "budget", "remove", "nobody"], cwd, 1, ["nobody has set a budget 'nobody'"])

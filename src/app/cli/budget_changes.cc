@@ -222,7 +222,8 @@ std::function<std::optional<Result<ExitCode>>(Context&)> add_budget_changes(CLI:
   set_command->add_option("--period", set->period,
                           "day, week, month, quarter, year or project; default: month");
   set_command->add_option("--cost", set->cost,
-                          "effective, billed, list or contracted; default: effective");
+                          "effective, billed, list or contracted; default: effective. Not with "
+                          "GPU-hours");
   set_command->add_option("--from", set->from, "Where a project, or roll-over, begins");
   set_command->add_option("--to", set->to, "Where a project ends");
   set_command->add_option("--parent", set->parent, "The budget that it is a part of");

@@ -9,6 +9,7 @@
 #include "app/context/paths.h"
 #include "core/billing_period.h"
 #include "core/try.h"
+#include "insight/queries/budget_explanation.h"
 #include "insight/queries/budget_query.h"
 #include "server/anomaly_book/anomaly_book.h"
 
@@ -19,6 +20,7 @@ struct BudgetOptions {
   std::string name;
   std::string today;
   bool checks = false;
+  bool explains = false;
   TableOptions table;
 };
 
@@ -46,11 +48,17 @@ Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
   }
   const Date today = TRY(day_or_today(options.today, context));
   const auto store = TRY(open_ledger(context.config));
-  const auto statuses = query_budgets(
+  auto statuses = query_budgets(
       {.budgets = budgets, .name = options.name, .today = today, .events = context.config.events},
       context.config.policy,
       [&](const SummaryQuery& summary) { return store->summarise(summary); });
   if (!statuses) return as_usage_error(statuses.error());
+  if (options.explains) {
+    for (BudgetStatus& status : *statuses) {
+      const auto why = explain_budget(status, today);
+      status.notes.insert(status.notes.begin(), why.begin(), why.end());
+    }
+  }
   print_tables(budget_tables(*statuses), options.table, context);
   // One that could not be measured may be exceeded.
   const bool is_exceeded = std::ranges::any_of(*statuses, [](const BudgetStatus& status) {
@@ -94,7 +102,10 @@ Verb declare_budget(CLI::App& app) {
   command->add_option("name", options->name, "A budget; default: all");
   command->add_option("--today", options->today, "As on this day, such as 2026-04-01");
   command->add_flag("--check", options->checks,
-                    "Exit with 1 if a budget is exceeded or can't be measured");
+                    "Exit with 1 if a budget is exceeded, can't be measured, or has a scope "
+                    "that no cost has ever matched");
+  command->add_flag("--explain", options->explains,
+                    "The arithmetic of each in sentences, with the report of the same costs");
   add_table_options(*command, options->table);
   command->footer(examples_footer("budget"));
   const auto change = add_budget_changes(*command);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "insight/budgets/budget_period.h"
+#include "insight/forecast/methods.h"
 
 namespace pennyweight {
 namespace {
@@ -115,6 +116,7 @@ void add_forecast(BudgetStatus& status, const SpentDays& spent,
   const Money complete = sum_between(spent, status.days.first, spent.complete_until, currency);
   const Money certain = complete + more - forecast.sum(skipped);
   status.forecast = certain + forecast.sum(steps);
+  status.forecast_method = forecasting::method_name(forecast.basis.method);
   if (const auto range = forecast.sum_range(steps, 80)) {
     status.forecast_80 = {certain + range->low, certain + range->high};
   }
@@ -155,7 +157,14 @@ Result<void> check_budget(const Budget& budget) {
       return wrong("its amounts are in the order of their dates, each with a date of its own");
     }
   }
-  if ((budget.cost == "gpu_hours") != (budget.currency() == kGpuHourUnit)) {
+  const bool is_time = budget.currency() == kGpuHourUnit;
+  if (is_time && budget.cost != kGpuHourCost) {
+    return wrong(
+        fmt::format("GPU-hours have no {} cost; leave the cost out, or state an amount of "
+                    "money",
+                    budget.cost));
+  }
+  if (!is_time && budget.cost == kGpuHourCost) {
     return wrong("GPU-hours have a budget of their own, without a currency");
   }
   if (budget.period == BudgetPeriod::kProject && (!budget.from || !budget.to)) {
@@ -202,7 +211,7 @@ std::string_view BudgetStatus::state() const {
   if (left.is_negative()) return "exceeded";
   if (forecast && forecast->ticks() > amount.ticks()) return "at risk";
   if (percent_above && *percent_above >= kAtRiskPercent) return "at risk";
-  if (is_outdated) return "unknown";
+  if (is_outdated || is_unmatched) return "unknown";
   return "on track";
 }
 
@@ -239,6 +248,7 @@ BudgetStatus measure_period(const Budget& budget, const BudgetDays& period, cons
     status.notes.emplace_back("there is nothing to spend in this period");
   }
   if (spent.days.empty()) {
+    status.is_unmatched = true;
     status.notes.push_back(
         fmt::format("no cost has ever matched its scope{}; check the names in it",
                     budget.filters.empty() ? "" : ", " + budget.filters.front()));

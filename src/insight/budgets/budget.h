@@ -21,6 +21,10 @@ namespace pennyweight {
 // The "currency" of budgets and forecasts in GPU-hours: ISO 4217's code for "no currency", three X.
 inline constexpr Currency kGpuHourUnit{"\x58XX"};
 
+// Which cost counts where nobody says it, and what stands in its place in a budget of GPU-hours.
+inline constexpr std::string_view kUsualCost = "effective";
+inline constexpr std::string_view kGpuHourCost = "gpu_hours";
+
 enum class BudgetPeriod { kDay, kWeek, kMonth, kQuarter, kYear, kProject };
 std::optional<BudgetPeriod> parse_budget_period(std::string_view text);  // "month"
 std::string_view to_text(BudgetPeriod period);
@@ -36,7 +40,7 @@ struct Budget {
   std::string name = {};
   std::string owner = {};                 // who is responsible; may be empty
   std::vector<std::string> filters = {};  // its scope, "team=nlp"; empty: everything
-  std::string cost = "effective";         // effective, billed, list, contracted or gpu_hours
+  std::string cost{kUsualCost};           // effective, billed, list, contracted or gpu_hours
   BudgetPeriod period = BudgetPeriod::kMonth;
   std::optional<Date> from = {};           // of a project, and where roll-over begins
   std::optional<Date> to = {};             // of a project, inclusive
@@ -85,15 +89,18 @@ struct BudgetStatus {
       {};  // actual by complete days, times the days of the period; from 3 days on
   std::optional<Money> forecast = {};  // of the whole period: actual and the days to come
   std::optional<forecasting::MoneyRange> forecast_80 = {};
+  std::string_view forecast_method = {};  // as people read it; static
   std::optional<int> percent_above = {};  // probability that the period costs more
   std::optional<Date> exhausted_on = {};  // the day on which the amount was exceeded
   std::optional<Date> exhausts_on = {};   // the day on which the forecast exceeds it
   std::vector<std::string> notes = {};
   std::string problem =
       {};  // why it could not be measured: then only budget, days and amount are set
-  bool is_outdated = false;  // the last complete day is weeks ago, and the period goes on
-  // "unknown" (it could not be measured, or only long ago), "exceeded", "at risk" (the forecast
-  // exceeds it, or the probability is 80 % or more), "on track".
+  bool is_outdated = false;   // the last complete day is weeks ago, and the period goes on
+  bool is_unmatched = false;  // no cost has ever matched its scope: it may be misspelt
+  // "unknown" (it could not be measured, or only long ago, or its scope has never matched a cost),
+  // "exceeded", "at risk" (the forecast exceeds it, or the probability is 80 % or more),
+  // "on track".
   std::string_view state() const;
 };
 

@@ -52,6 +52,18 @@ TEST(Budget, CostsThatEndedLongAgoAreNotOnTrack) {
   EXPECT_EQ(status.state(), "exceeded");
 }
 
+TEST(Budget, AScopeThatNoCostHasEverMatchedIsNotOnTrack) {
+  Budget budget = monthly(9000);
+  budget.filters = {"team=npl"};
+  const auto status = measure_budget(budget, {}, day("2026-04-13"), {});
+  EXPECT_EQ(status.state(), "unknown");
+  EXPECT_THAT(status.notes, testing::Contains(testing::HasSubstr("team=npl; check the names")));
+  // A cost of today is enough, and so is one of nothing: somebody has that name.
+  SpentDays spent;
+  spent.days.emplace(day("2026-04-13"), usd(0));
+  EXPECT_EQ(measure_budget(budget, spent, day("2026-04-13"), {}).state(), "on track");
+}
+
 TEST(Budget, ForecastAndTheDayOfExhaustion) {
   const auto status =
       measure_budget(monthly(9000), spent("2026-04-01", 12, 350), day("2026-04-13"), flat(400, 40));

@@ -102,7 +102,7 @@ Result<void> read_period(std::string_view key, const element& value, Budget& bud
 Result<void> read_cost(std::string_view key, const element& value, Budget& budget) {
   budget.cost = TRY(json_text_of(key, value));
   // What budget_json() writes of a budget of GPU-hours.
-  if (budget.cost == "gpu_hours") return {};
+  if (budget.cost == kGpuHourCost) return {};
   if (std::ranges::find(kCosts, budget.cost) == kCosts.end()) {
     return wrong_key(key, "use effective, billed, list or contracted");
   }
@@ -182,12 +182,16 @@ Result<Budget> parse_budget_json(std::string_view json, std::string_view name) {
   }
   Budget budget;
   budget.name = name;
+  budget.cost.clear();
   std::optional<Money> amount;
   for (const auto field : object) {
     TRY(read_key(field.key, field.value, budget, amount));
   }
   if (amount) budget.amounts.insert(budget.amounts.begin(), {Date(), *amount});
-  if (!budget.amounts.empty() && budget.currency() == kGpuHourUnit) budget.cost = "gpu_hours";
+  if (budget.cost.empty()) {
+    const bool is_time = !budget.amounts.empty() && budget.currency() == kGpuHourUnit;
+    budget.cost = is_time ? kGpuHourCost : kUsualCost;
+  }
   TRY(check_budget(budget));
   return budget;
 }
