@@ -28,6 +28,10 @@ def main():
         expect(len(rows) == 1 and rows[0]["amount"].startswith("4000"), f"it is measured at once: {rows}")
         expect(shown(admin, "mine") and shown(viewer, "mine") and not shown(other, "mine"), "who sees it")
         expect("mine" in names(admin) and "mine" not in names(other), "whose definition it is")
+        # The budgets of all that each of them sees.
+        whole = {who: {row["budget"] for table in asker.get("/api/v1/budgets", {"forecast": "false", "whole": "true"}).json()["tables"]
+                       for row in table["rows"]} for who, asker in (("admin", admin), ("lead", lead), ("other", other))}
+        expect(whole == {"admin": {"everything"}, "lead": {"nlp", "nlp-hours", "mine"}, "other": set()}, f"{whole}")
         # What a lead may not do.
         for body in ({**mine, "filter": []}, {**mine, "filter": ["team=cv"]}, {**mine, "filter": ["team=nlp,cv"]},
                      {**mine, "filter": ["team!=cv"]}, {**mine, "filter": ["cluster=lab"]}):

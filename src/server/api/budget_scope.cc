@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "config/config.h"
 #include "core/try.h"
@@ -11,15 +13,32 @@
 
 namespace pennyweight::api {
 
-bool is_in_scope(const Budget& budget, const access::Principal& who, const Policy& policy) {
-  if (!who.is_scoped()) return true;
+namespace {
+
+// Nothing: they can't be understood.
+std::optional<std::vector<SummaryFilter>> filters_of(const Budget& budget, const Policy& policy) {
   std::vector<SummaryFilter> filters;
   for (const std::string& text : budget.filters) {
     const auto parsed = parse_filter(text, policy);
-    if (!parsed) return false;
+    if (!parsed) return std::nullopt;
     filters.insert(filters.end(), parsed->begin(), parsed->end());
   }
-  return access::covers(who.scope, filters);
+  return filters;
+}
+
+}  // namespace
+
+bool is_in_scope(const Budget& budget, const access::Principal& who, const Policy& policy) {
+  if (!who.is_scoped()) return true;
+  const auto filters = filters_of(budget, policy);
+  return filters && access::covers(who.scope, *filters);
+}
+
+bool is_of_whole_scope(const Budget& budget, const access::Principal& who, const Policy& policy) {
+  if (budget.filters.empty()) return true;
+  if (!who.is_scoped()) return false;
+  const auto filters = filters_of(budget, policy);
+  return filters && access::covers(*filters, who.scope);
 }
 
 Result<std::vector<Budget>> visible_budgets(const Services& services,

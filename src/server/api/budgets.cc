@@ -30,10 +30,16 @@ Response get_budgets(const Services& services, const Request& request) {
   const std::string name = params.text("name").value_or("");
   const auto today = params.date("today");
   const bool forecasts = params.boolean("forecast").value_or(true);
+  const bool is_of_whole = params.boolean("whole").value_or(false);
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
-  const auto budgets = visible_budgets(services, queries.who());
+  auto budgets = visible_budgets(services, queries.who());
   if (!budgets) return refusal(budgets.error());
+  if (is_of_whole) {
+    std::erase_if(*budgets, [&](const Budget& one) {
+      return !is_of_whole_scope(one, queries.who(), policy);
+    });
+  }
   DailyCostQuery days;
   if (auto known = set_known_days(services, queries, today, days); !known) {
     return refusal(known.error());

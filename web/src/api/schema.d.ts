@@ -3708,6 +3708,8 @@ export interface operations {
                 today?: string;
                 /** @description Whether to forecast the rest of each period. */
                 forecast?: boolean;
+                /** @description Only budgets of all that the user sees, those without a filter, or with the user's scope as theirs. */
+                whole?: boolean;
                 /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["RowFormat"];
             };

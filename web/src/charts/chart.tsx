@@ -21,6 +21,7 @@ export interface Series {
   stack?: string;
   band?: boolean; // of a line: the room between the one before and it is filled
   legend?: string; // its name in the legend; "": none
+  over?: boolean; // among bars: a line over them, which is part of no sum
 }
 
 export interface ChartProps {
@@ -97,7 +98,7 @@ export function Legend({ series, onSeries }: { series: Series[]; onSeries?: (nam
       {series.filter((one) => one.legend !== "").map((one) => (
         <li key={one.name}>
           <span class={`mark mark-${one.colour}${one.dashed ? " mark-dashed" : ""}${one.band ? ` mark-band-${one.legend?.slice(0, 2)}` : ""}`} aria-hidden="true" />
-          {onSeries ? (
+          {onSeries && !one.over ? (
             <button type="button" class="legend-name" onClick={() => onSeries(one.name)} title={one.name}>
               {one.name}
             </button>
@@ -124,7 +125,7 @@ export function Chart(props: Props) {
     onBrush: props.onBrush,
     tell,
     axis: (value) => brief(value, currency).replace(/(\.\d*?)0+(?=[kMB]?$)/, "$1").replace(/\.(?=[kMB]?$)/, "") + (currency || !unit ? "" : ` ${unit}`),
-    sum: props.kind === "line" ? null : (index) => tell(add(...series.map((one) => one.values[index]))),
+    sum: props.kind === "line" ? null : (index) => tell(add(...series.filter((one) => !one.over).map((one) => one.values[index]))),
   });
   return (
     <figure class={`chart chart-${props.size ?? "medium"}`} aria-labelledby={id}>

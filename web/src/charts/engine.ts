@@ -23,18 +23,18 @@ function datasets(props: ChartProps): ChartDataset<Kind>[] {
       const value = series.values[i];
       return value === null || value === undefined ? null : Number(value);
     });
-    if (props.kind === "bars") {
+    if (props.kind === "bars" && !series.over) {
       return { type: "bar", label: series.name, data, backgroundColor: fillOf(series.colour), stack: series.stack ?? "all",
         borderWidth: 0, borderRadius: 2, maxBarThickness: 56, categoryPercentage: 0.82, barPercentage: 0.94 };
     }
     const isArea = props.kind === "area";
     if (series.band !== undefined) {
       // The edges of a band: no lines, and the room between them paler than a line.
-      return { type: "line", label: series.name, data, borderColor: "transparent", borderWidth: 0,
+      return { type: "line", label: series.name, data, stack: series.name, borderColor: "transparent", borderWidth: 0,
         backgroundColor: series.band ? `color-mix(in srgb, ${colour} 22%, transparent)` : "transparent",
         fill: series.band ? "-1" : false, pointRadius: 0, pointHoverRadius: 0, pointHitRadius: 0, tension: 0, spanGaps: false };
     }
-    return { type: "line", label: series.name, data, borderColor: colour, borderWidth: isArea ? 1.25 : 2,
+    return { type: "line", label: series.name, data, ...(series.over ? { stack: series.name } : {}), borderColor: colour, borderWidth: isArea ? 1.25 : 2,
       backgroundColor: isArea ? `color-mix(in srgb, ${colour} 55%, transparent)` : colour,
       fill: isArea ? (props.series.indexOf(series) === 0 ? "origin" : "-1") : false,
       borderDash: series.dashed ? [5, 4] : [], pointRadius: props.labels.length === 1 ? 3 : 0,

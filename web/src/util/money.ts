@@ -60,6 +60,11 @@ export function percent(
   return decimal(divide(scaled, whole), digits, false).replace("−", "-");
 }
 
+// One of so many equal parts, rounded to the last digit of the ledger.
+export function divideBy(amount: Amount | null | undefined, parts: number): Amount {
+  return fromTicks(divide(ticks(amount), BigInt(parts)));
+}
+
 // Rounded half to even.
 function divide(a: bigint, b: bigint): bigint {
   if (b < 0n) return divide(-a, -b);

@@ -10,8 +10,10 @@ import { Loaded, Skeleton } from "../../components/states";
 import { only } from "../../util/filter";
 import { OTHERS, pivot } from "../../util/pivot";
 import { addMonths, bucketName, daysIn, daysOf } from "../../util/text";
+import { monthAhead } from "./month_ahead";
 
 const MOST = 9;
+const MARGIN_DAYS = 7; // the last days with costs may not be complete: their forecast begins before them
 
 export interface Parts {
   currency: string;
@@ -33,6 +35,11 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
     step: "month",
     top: 30,
   });
+  // Both are of all that is seen, whoever it is by.
+  const isDays = over === "month" && days.data !== undefined;
+  const left = daysIn(month) - last;
+  const forecast = useQuery<Tables>(isDays && left > 0 ? "/forecast" : null, { days: left + MARGIN_DAYS, step: "day" });
+  const budgets = useQuery<Tables>(isDays ? "/budgets" : null, { whole: true, forecast: false });
   const shown = over === "year" ? year : days;
   const step = over === "year" ? "month" : "day";
   const chart = useMemo(() => {
@@ -42,9 +49,11 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
     const isShort = (bucket: unknown) => String(bucket).slice(0, 7);
     const asked = step === "month" ? rows.map((row) => ({ ...row, month: isShort(row["month"]) })) : rows;
     const seen = months.slice(months.findIndex((one) => asked.some((row) => row["month"] === one)));
-    const buckets = step === "month" ? seen : daysOf(month, Math.max(last, 1));
-    return pivot(asked, { bucket: step, by: [owner], cost: "effective_cost", most: MOST, buckets });
-  }, [shown.data, currency, month, owner, step, last]);
+    const spent = step === "month" ? seen : daysOf(month, Math.max(last, 1));
+    const ahead = step === "month" ? { days: spent, series: [] } : monthAhead(month, currency, spent, forecast.data?.tables ?? [], budgets.data?.tables ?? []);
+    const drawn = pivot(asked, { bucket: step, by: [owner], cost: "effective_cost", most: MOST, buckets: ahead.days });
+    return { ...drawn, ahead: ahead.series };
+  }, [shown.data, forecast.data, budgets.data, currency, month, owner, step, last]);
 
   const pick = (index: number) => {
     const bucket = chart.buckets[index];
@@ -72,7 +81,7 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
       <Loaded query={shown} skeleton={<Skeleton height="chart" />}>
         {() => (
           <Chart kind="bars" title={`Spend by ${owner}, ${step === "day" ? "by day" : "by month"}`} labels={chart.buckets.map(bucketName)}
-            series={chart.series} currency={currency} onPick={pick} onBrush={brush} onSeries={pickSeries} />
+            series={[...chart.series, ...chart.ahead]} currency={currency} onPick={pick} onBrush={brush} onSeries={pickSeries} />
         )}
       </Loaded>
     </Card>
