@@ -17,8 +17,8 @@ alerts: {every: 1s, off: [budget_forecast, budget_probable, costs_missing, cost_
 def main():
     folder = billed_folder("first-budget", CONFIG)
 
-    def alerts():
-        return subprocess.run([BINARY, "alerts"], cwd=folder, capture_output=True, text=True, timeout=60).stdout
+    def alerts(*options):
+        return subprocess.run([BINARY, "alerts", *options], cwd=folder, capture_output=True, text=True, timeout=60).stdout
 
     log_path = folder / "serve.log"
     with open(log_path, "ab") as log:
@@ -31,6 +31,8 @@ def main():
              "--from", "2026-03-01", "--to", "2199-12-31"], folder)
         wait_for(lambda: "budget_exhausted" in alerts(), "the first budget raises its alert")
         expect("firing" in alerts(), alerts())
+        why = alerts("--explain")
+        expect("no receiver hears of it; it ends 5 minutes after it was last seen" in why, why)
     finally:
         serve.terminate()
         expect(serve.wait(timeout=60) == 0, "serve ends well")

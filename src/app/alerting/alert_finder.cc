@@ -41,7 +41,28 @@ bool is_due(const std::optional<Instant>& last, milliseconds every, Instant now)
   return !last || now - *last >= every || now < *last;
 }
 
+constexpr std::string_view kFollowedRules[] = {"no_checkpoint", "node_missing", "pod_oom_killed",
+                                               "telemetry_missing"};
+
 }  // namespace
+
+std::span<const std::string_view> telemetry_rules() {
+  static constexpr std::string_view kRules[] = {
+      "gpu_ecc",      "gpu_hot",      "gpu_out_of_memory", "gpu_throttled",    "gpu_xid",
+      "latency_high", "node_missing", "pod_oom_killed",    "telemetry_missing"};
+  return kRules;
+}
+
+AlertBook alerts_to_follow(const AlertBook& book) {
+  AlertBook followed;
+  for (const std::string_view rule : kFollowedRules) {
+    for (auto at = book.lower_bound(std::pair(rule, std::string_view()));
+         at != book.end() && at->first.first == rule; ++at) {
+      followed.insert(followed.end(), *at);
+    }
+  }
+  return followed;
+}
 
 AlertFinder::AlertFinder(const Config& config, AlertSources sources, Log& log)
     : config_(config), sources_(std::move(sources)), log_(log) {}
@@ -258,10 +279,11 @@ void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBoo
       for (const NodeId& node : row.share().nodes) held.emplace(row.cluster, node);
     }
   }
-  const std::vector<AlertCondition> silent = silence_conditions(
+  std::vector<AlertCondition> silent = silence_conditions(
       last_telemetry_, now, config_.alerts.thresholds,
       [&](const ClusterId& cluster, const NodeId& node) { return held.contains({cluster, node}); });
-  add_enabled(silent, found);
+  add_enabled(std::move(silent), found);
+  if (view_) add_node_prices(*view_, found.conditions);
   inhibit_on_missing_nodes(found.conditions);
   // After a restart nothing may be known of a cluster, or of a node, that was silent before.
   for (const auto& [key, alert] : book) {
@@ -332,8 +354,9 @@ void AlertFinder::find_in_pods(Instant now, const AlertBook& book, AlertFindings
   }
 }
 
-void AlertFinder::add_enabled(const std::vector<AlertCondition>& more, AlertFindings& found) const {
-  std::ranges::move(as_configured(more, config_.alerts), std::back_inserter(found.conditions));
+void AlertFinder::add_enabled(std::vector<AlertCondition> more, AlertFindings& found) const {
+  std::ranges::move(as_configured(std::move(more), config_.alerts),
+                    std::back_inserter(found.conditions));
 }
 
 // After a restart the last checkpoint may be older than what was read: what went on goes on.
@@ -355,7 +378,7 @@ void AlertFinder::find_unknown_checkpoints(const AlertBook& book, AlertFindings&
 
 AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) {
   AlertFindings found;
-  const auto add = [&](const std::vector<AlertCondition>& more) { add_enabled(more, found); };
+  const auto add = [&](std::vector<AlertCondition> more) { add_enabled(std::move(more), found); };
   const bool knows_checkpoints = read_checkpoints(now, book);
   view_ = sources_.live ? sources_.live() : nullptr;
   const auto& view = view_;
@@ -379,7 +402,7 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
   std::optional<LiveBudgetCosts> live;
   if (view) live.emplace(view, config_.policy);
   const auto budgets = all_budgets(found);
-  const auto statuses =
+  auto statuses =
       query_budgets({.budgets = budgets,
                      .today = today,
                      .events = config_.events,
@@ -389,10 +412,11 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
                        return live ? live->of(one) : std::nullopt;
                      }},
                     config_.policy, sources_.summarise);
-  budgets_ = statuses.value_or(std::vector<BudgetStatus>());
+  if (!statuses) budgets_ = std::make_shared<const std::vector<BudgetStatus>>();
   if (statuses) {
-    add(budget_conditions(*statuses));
-    for (const BudgetStatus& status : *statuses) {
+    budgets_ = std::make_shared<const std::vector<BudgetStatus>>(*std::move(statuses));
+    add(budget_conditions(*budgets_));
+    for (const BudgetStatus& status : *budgets_) {
       const std::string doing = "budget " + status.budget.name;
       // A problem is logged once, and again when it is another one.
       const Error problem{ErrorCode::kBadValue, status.problem};

@@ -71,6 +71,12 @@ struct AlertFindings {
   std::vector<UnknownAlerts> unknown;
 };
 
+// The rules that find_in_telemetry() evaluates.
+std::span<const std::string_view> telemetry_rules();
+// Those of a book that `find` and `find_in_telemetry` look at: it is asked of them whether it can
+// be known that they go on.
+AlertBook alerts_to_follow(const AlertBook& book);
+
 // One thread at a time uses it.
 class AlertFinder {
  public:
@@ -79,14 +85,14 @@ class AlertFinder {
 
   const AlertSources& sources() const { return sources_; }
 
-  // All rules but those about devices. `book`: what goes on.
+  // All rules but those about devices. `book`: what goes on, of the rules to follow at least.
   AlertFindings find(Date today, Instant now, const AlertBook& book);
   // Adds what telemetry says of devices, nodes and clusters: of the ledger and of what has just
   // arrived, or beside what the ledger last said.
   enum class Telemetry { kAll, kArrived };
   void find_in_telemetry(Instant now, Telemetry which, const AlertBook& book, AlertFindings& found);
   // As of the last find().
-  const std::vector<BudgetStatus>& budgets() const { return budgets_; }
+  std::shared_ptr<const std::vector<BudgetStatus>> budgets() const { return budgets_; }
 
  private:
   void report(const std::string& doing, const Error* why);
@@ -103,14 +109,15 @@ class AlertFinder {
   void find_in_pods(Instant now, const AlertBook& book, AlertFindings& found);
   using OwnersOfRunning = std::map<std::pair<ClusterId, WorkloadId>, std::string>;
   OwnersOfRunning owners_of_running() const;
-  void add_enabled(const std::vector<AlertCondition>& more, AlertFindings& found) const;
+  void add_enabled(std::vector<AlertCondition> more, AlertFindings& found) const;
 
   const Config& config_;
   const AlertSources sources_;
   Log& log_;
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
   BudgetForecasts forecasts_;
-  std::vector<BudgetStatus> budgets_;
+  std::shared_ptr<const std::vector<BudgetStatus>> budgets_ =
+      std::make_shared<const std::vector<BudgetStatus>>();
   LastTelemetry last_telemetry_;
   std::vector<Usage> usages_;  // of the ledger, in the window before usages_read_
   std::optional<Instant> usages_read_;

@@ -106,7 +106,7 @@ AlertState AlertService::state() const {
   return state_;
 }
 
-std::vector<BudgetStatus> AlertService::budgets() const {
+std::shared_ptr<const std::vector<BudgetStatus>> AlertService::budgets() const {
   const std::lock_guard lock(mutex_);
   return budgets_;
 }
@@ -149,7 +149,7 @@ bool AlertService::take_back(const ReceiverConfig& receiver, const Alert& alert)
   bool is_unheard = false;
   std::erase_if(state_.outbox, [&](const OutboxEntry& entry) {
     const bool waits = entry.receiver == receiver.name && entry.attempts == 0 &&
-                       entry.notification.is_firing && entry.notification.alert.id() == alert.id();
+                       entry.notification.is_firing && entry.notification.alert.is_same(alert);
     is_unheard = is_unheard || (waits && entry.notification.id == first);
     return waits;
   });
@@ -165,7 +165,7 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
       // A receiver that has not heard of the beginning yet needs no repetition of it.
       const bool waits = std::ranges::any_of(state_.outbox, [&](const OutboxEntry& entry) {
         return told.is_firing && entry.notification.is_firing && entry.receiver == receiver.name &&
-               entry.notification.alert.id() == told.alert.id();
+               entry.notification.alert.is_same(told.alert);
       });
       if (waits || (!told.is_firing && take_back(receiver, told.alert))) continue;
       // Escalation waits from when the others are notified, and only the first time.
@@ -208,43 +208,55 @@ void AlertService::evaluate(Instant now, Scope scope) {
   if (!has_purpose()) {
     const std::lock_guard lock(mutex_);
     is_evaluated_ = false;
-    budgets_.clear();
+    budgets_ = std::make_shared<const std::vector<BudgetStatus>>();
     return;
   }
   const auto day = parse_date(local_date(now, config_.policy.time_zone));
   if (!day) return;
-  AlertBook book;
+  AlertBook followed;
   {
     const std::lock_guard lock(mutex_);
-    book = state_.book;
+    followed = alerts_to_follow(state_.book);
   }
   using Telemetry = AlertFinder::Telemetry;
-  if (scope == Scope::kAll) others_ = finder_.find(*day, now, book);
-  AlertFindings found = others_;
-  finder_.find_in_telemetry(now, scope == Scope::kAll ? Telemetry::kAll : Telemetry::kArrived, book,
-                            found);
+  const bool is_all = scope == Scope::kAll;
+  AlertFindings found;
+  if (is_all) found = finder_.find(*day, now, followed);
+  finder_.find_in_telemetry(now, is_all ? Telemetry::kAll : Telemetry::kArrived, followed, found);
   const std::lock_guard lock(mutex_);
-  budgets_ = finder_.budgets();
+  if (is_all) budgets_ = finder_.budgets();
   is_evaluated_ = true;
-  const AlertTiming timing{
-      .hold = std::max(milliseconds(300'000), 3 * milliseconds(config_.alerts.every_ms)),
-      .repeat = milliseconds(config_.alerts.repeat_ms)};
-  AlertBook book_before = state_.book;
-  const auto told =
-      step_alerts(state_.book, found.conditions, now, *day, silences(now), timing, found.unknown);
-  // When an alert was last seen is not worth a write every few seconds, nor a copy of what waits.
-  const bool is_same_book =
-      std::ranges::equal(std::views::keys(book_before), std::views::keys(state_.book));
-  if (scope == Scope::kDevices && told.empty() && is_same_book) return;
-  AlertState before = state_;
-  before.book = std::move(book_before);
+  const AlertTiming timing{.hold = alert_hold(config_.alerts),
+                           .repeat = milliseconds(config_.alerts.repeat_ms)};
+  const std::vector<AlertSilence> silent = silences(now);
+  const AlertRound round{.conditions = found.conditions,
+                         .unknown = found.unknown,
+                         .rules = is_all ? std::span<const std::string_view>() : telemetry_rules(),
+                         .now = now,
+                         .today = *day,
+                         .silences = silent};
+  AlertChanges changes;
+  const auto told = step_alerts(state_.book, round, timing, &changes);
+  // When an alert was last seen is not worth a write every few seconds.
+  if (!is_all && changes.is_empty()) return;
+  // All but the book, and what waits only where something is added to it.
+  AlertState before;
+  before.ended = state_.ended;
+  before.silences = state_.silences;
+  if (!told.empty()) before.outbox = state_.outbox;
+  if (!told.empty()) before.dead = state_.dead;
   std::erase_if(state_.silences, [&](const PutSilence& one) {
     return one.what.to && *one.what.to + kSilenceKept < *day;
   });
   enqueue(told, now);
-  keep_ended(before.book, now);
+  keep_ended(changes.ended, now);
+  if (save()) return;
   // What is not on disk is not sent: it is found again at the next evaluation.
-  if (!save()) state_ = std::move(before);
+  undo(state_.book, changes);
+  if (!told.empty()) state_.outbox = std::move(before.outbox);
+  if (!told.empty()) state_.dead = std::move(before.dead);
+  state_.ended = std::move(before.ended);
+  state_.silences = std::move(before.silences);
 }
 
 // Callers hold the mutex.
@@ -256,9 +268,9 @@ std::vector<AlertSilence> AlertService::silences(Instant now) const {
 }
 
 // Those of which somebody was told or would have been. Callers hold the mutex.
-void AlertService::keep_ended(const AlertBook& before, Instant now) {
-  for (const auto& [key, alert] : before) {
-    if (state_.book.contains(key) || (!alert.notified && !alert.is_silent)) continue;
+void AlertService::keep_ended(std::span<const Alert> ended, Instant now) {
+  for (const Alert& alert : ended) {
+    if (!alert.notified && !alert.is_silent) continue;
     state_.ended.push_back(alert);
     state_.ended.back().ended = now;
   }
@@ -362,7 +374,7 @@ bool AlertService::save() {
 std::vector<OutboxEntry> AlertService::take_due(Instant now) {
   const std::lock_guard lock(mutex_);
   std::vector<OutboxEntry> due;
-  std::set<std::tuple<std::string, std::string, std::string>> waiting;
+  std::set<std::tuple<std::string_view, std::string_view, std::string_view>> waiting;
   for (OutboxEntry& entry : state_.outbox) {
     if (due.size() >= kDeliveriesMax) break;
     const AlertCondition& condition = entry.notification.alert.condition;
@@ -373,7 +385,7 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
       continue;
     }
     // What was silenced meanwhile goes when the silence ends, or is taken back when the alert ends.
-    const auto alert = state_.book.find({condition.rule, condition.scope});
+    const auto alert = state_.book.find(AlertBook::key_type(condition.rule, condition.scope));
     const bool is_silent = alert != state_.book.end() && alert->second.is_silent;
     if (receiver != nullptr && !is_digest && is_put_off(*receiver) && is_silent &&
         entry.attempts == 0 && entry.notification.is_firing) {

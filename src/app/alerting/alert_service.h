@@ -55,8 +55,8 @@ class AlertService : public RunningAlerts {
   // A copy of the state.
   AlertState state() const;
 
-  // As of the last evaluation of all rules; from any thread.
-  std::vector<BudgetStatus> budgets() const;
+  // As of the last evaluation of all rules; from any thread; never null.
+  std::shared_ptr<const std::vector<BudgetStatus>> budgets() const;
 
   AlertsNow now() const override;
   Result<void> silence(const PutSilence& silence) override;
@@ -77,7 +77,7 @@ class AlertService : public RunningAlerts {
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   std::vector<AlertSilence> silences(Instant now) const;
   bool take_back(const ReceiverConfig& receiver, const Alert& alert);
-  void keep_ended(const AlertBook& before, Instant now);
+  void keep_ended(std::span<const Alert> ended, Instant now);
   // Applies the silences to what holds now, and keeps them, or undoes the change.
   Result<void> keep_silences(std::vector<PutSilence> before);
   bool save();
@@ -93,12 +93,12 @@ class AlertService : public RunningAlerts {
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
   // The rest until mutex_ is of the thread.
   AlertFinder finder_;
-  AlertFindings others_;                   // of the last evaluation of all rules, without devices
   std::optional<Instant> kept_forecasts_;  // when that was last asked for
   mutable std::mutex mutex_;               // guards what follows up to changed_
   AlertState state_;
   bool is_evaluated_ = false;
-  std::vector<BudgetStatus> budgets_;
+  std::shared_ptr<const std::vector<BudgetStatus>> budgets_ =
+      std::make_shared<const std::vector<BudgetStatus>>();
   bool stopping_ = false;
   std::condition_variable changed_;
   std::thread thread_;  // last: it uses the others from its first moment

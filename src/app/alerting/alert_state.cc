@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -20,45 +22,58 @@ namespace {
 
 constexpr std::size_t kStateBytesMax = 256u << 20;
 
+// The file is written whole, with thousands of alerts each minute: nothing is copied on the way.
+void add_name(std::string& out, std::string_view name) {
+  if (!out.ends_with('{')) out += ", ";
+  out += '"';
+  out += name;
+  out += "\": ";
+}
+
 void add_text(std::string& out, std::string_view name, std::string_view value) {
-  out += fmt::format("{}\"{}\": {}", out.ends_with('{') ? "" : ", ", name, json_string(value));
+  add_name(out, name);
+  append_json_string(out, value);
 }
 
 void add_time(std::string& out, std::string_view name, const std::optional<Instant>& at) {
   if (at) add_text(out, name, to_text(*at));
 }
 
-std::string alert_json(const Alert& alert) {
-  std::string out = "{";
+void append_alert(std::string& out, const Alert& alert) {
+  out += '{';
   add_text(out, "rule", alert.condition.rule);
   add_text(out, "scope", alert.condition.scope);
   add_text(out, "subject", alert.condition.subject);
   add_text(out, "severity", to_text(alert.condition.severity));
   add_text(out, "owner", alert.condition.owner);
   add_text(out, "summary", alert.condition.summary);
-  out += fmt::format(", \"wait_ms\": {}, \"is_silent\": {}", alert.condition.wait.count(),
-                     alert.is_silent);
-  if (alert.condition.keep) out += fmt::format(", \"keep_ms\": {}", alert.condition.keep->count());
+  fmt::format_to(std::back_inserter(out), ", \"wait_ms\": {}, \"is_silent\": {}",
+                 alert.condition.wait.count(), alert.is_silent);
+  if (alert.condition.keep) {
+    fmt::format_to(std::back_inserter(out), ", \"keep_ms\": {}", alert.condition.keep->count());
+  }
   add_time(out, "since", alert.since);
   add_time(out, "seen", alert.last_true);
   add_time(out, "ended", alert.ended);
   add_time(out, "told", alert.notified);
-  return out + "}";
+  out += '}';
 }
 
-std::string entry_json(const OutboxEntry& entry) {
-  std::string out = "{";
+void append_entry(std::string& out, const OutboxEntry& entry) {
+  out += '{';
   add_text(out, "receiver", entry.receiver);
   add_text(out, "id", entry.notification.id);
   add_text(out, "problem", entry.problem);
   add_time(out, "next", entry.next);
-  out += fmt::format(", \"attempts\": {}, \"is_firing\": {}, \"alert\": {}", entry.attempts,
-                     entry.notification.is_firing, alert_json(entry.notification.alert));
-  return out + "}";
+  fmt::format_to(std::back_inserter(out),
+                 ", \"attempts\": {}, \"is_firing\": {}, \"alert\": ", entry.attempts,
+                 entry.notification.is_firing);
+  append_alert(out, entry.notification.alert);
+  out += '}';
 }
 
-std::string silence_json(const PutSilence& silence) {
-  std::string out = "{";
+void append_silence(std::string& out, const PutSilence& silence) {
+  out += '{';
   add_text(out, "id", silence.id);
   add_text(out, "rule", silence.what.rule);
   add_text(out, "scope", silence.what.scope);
@@ -67,7 +82,21 @@ std::string silence_json(const PutSilence& silence) {
   add_text(out, "reason", silence.reason);
   add_text(out, "by", silence.by);
   add_time(out, "at", silence.at);
-  return out + "}";
+  out += '}';
+}
+
+// "name": [ … ], an object a line.
+template <typename Objects>
+void append_list(std::string& out, std::string_view name, const Objects& objects, auto append) {
+  add_name(out, name);
+  out += '[';
+  bool is_first = true;
+  for (const auto& object : objects) {
+    out += is_first ? "\n" : ",\n";
+    append(out, object);
+    is_first = false;
+  }
+  out += ']';
 }
 
 Result<std::string> text_of(const simdjson::dom::element& object, std::string_view name) {
@@ -168,29 +197,13 @@ Result<std::deque<OutboxEntry>> read_entries(const simdjson::dom::element& root,
 }  // namespace
 
 std::string to_json(const AlertState& state) {
-  std::string out = "{\"alerts\": [";
-  bool is_first = true;
-  for (const auto& [key, alert] : state.book) {
-    out += (is_first ? "\n" : ",\n") + alert_json(alert);
-    is_first = false;
-  }
-  const auto add_list = [&](std::string_view name, const std::deque<OutboxEntry>& entries) {
-    out += fmt::format("],\n\"{}\": [", name);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      out += (i == 0 ? "\n" : ",\n") + entry_json(entries[i]);
-    }
-  };
-  add_list("outbox", state.outbox);
-  add_list("dead", state.dead);
-  out += "],\n\"ended\": [";
-  for (std::size_t i = 0; i < state.ended.size(); ++i) {
-    out += (i == 0 ? "\n" : ",\n") + alert_json(state.ended[i]);
-  }
-  out += "],\n\"silences\": [";
-  for (std::size_t i = 0; i < state.silences.size(); ++i) {
-    out += (i == 0 ? "\n" : ",\n") + silence_json(state.silences[i]);
-  }
-  return out + "]}\n";
+  std::string out = "{";
+  append_list(out, "alerts", std::views::values(state.book), append_alert);
+  append_list(out, "outbox", state.outbox, append_entry);
+  append_list(out, "dead", state.dead, append_entry);
+  append_list(out, "ended", state.ended, append_alert);
+  append_list(out, "silences", state.silences, append_silence);
+  return out + "}\n";
 }
 
 Result<AlertState> parse_alert_state(const std::string& text) {

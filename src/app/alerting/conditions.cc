@@ -25,6 +25,7 @@ constexpr int kMissedDaysMin = 3;
 constexpr std::string_view kCheckpoints = "checkpoints";
 constexpr std::string_view kUseRules[] = {"gpu_idle", "high_utilisation", "inference_idle",
                                           "low_utilisation"};
+constexpr std::string_view kOutageRules[] = {"gpu_ecc", "gpu_xid", "node_missing"};
 constexpr milliseconds kReconcileWait = std::chrono::hours(1);
 constexpr std::size_t kShownNodes = 8;
 constexpr milliseconds kWeek = std::chrono::hours(24 * 7);
@@ -229,6 +230,20 @@ void shorten_proven_waits(const LiveView& view, std::vector<AlertCondition>& con
     if (std::ranges::find(kUseRules, one.rule) == std::end(kUseRules)) continue;
     const auto found = proven.find(one.subject);
     if (found != proven.end() && one.wait <= found->second) one.wait = milliseconds(0);
+  }
+}
+
+void add_node_prices(const LiveView& view, std::vector<AlertCondition>& conditions) {
+  for (AlertCondition& one : conditions) {
+    if (std::ranges::find(kOutageRules, one.rule) == std::end(kOutageRules)) continue;
+    for (const auto& [name, cluster] : view.clusters) {
+      const std::string prefix = name.text() + "/";
+      if (!one.subject.starts_with(prefix)) continue;
+      const auto price = cluster.recent.node_prices.find(NodeId(one.subject.substr(prefix.size())));
+      if (price == cluster.recent.node_prices.end()) continue;
+      one.summary += fmt::format("; an hour of the node costs {}", figure(price->second));
+      break;
+    }
   }
 }
 

@@ -34,6 +34,9 @@ std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertCon
 // A condition of live_conditions() that waits no longer than the window of the view, whose use is
 // the mean of that window, waits for nothing: 5 idle minutes are known as soon as the window is.
 void shorten_proven_waits(const LiveView& view, std::vector<AlertCondition>& conditions);
+// Adds to what says that GPUs of a node stand still (gpu_xid, gpu_ecc, node_missing) what an hour
+// of the node costs, where it has a price.
+void add_node_prices(const LiveView& view, std::vector<AlertCondition>& conditions);
 // coverage_fell: in the last 7 complete days a smaller share of the costs has an owner than in the
 // 28 days before. `history`: by the dimension of owners.
 std::vector<AlertCondition> owner_conditions(const DailyCostHistory& history,

@@ -69,6 +69,31 @@ TEST(Conditions, ForecastsThatMissedThreeDaysOfSeven) {
   EXPECT_TRUE(missed_forecast_conditions(history, kept).empty());
 }
 
+TEST(Conditions, ANodeThatStandsStillHasAPrice) {
+  const Instant at = *parse_instant("2026-03-01T12:00:00Z");
+  LiveView view{.at = at, .clusters = {}};
+  for (const char* name : {"lab", "lab/east"}) {
+    LiveCosts recent{.window = Interval(at - std::chrono::minutes(5), at),
+                     .shares = {},
+                     .notes = {},
+                     .price_per_hour = {}};
+    recent.node_prices.emplace(NodeId("n1"), usd(name == std::string_view("lab") ? 32 : 9));
+    view.clusters.emplace(
+        ClusterId(name),
+        LiveCluster{.cluster = ClusterId(name), .recent = std::move(recent), .today = {}});
+  }
+  const auto said = [&](std::string rule, std::string subject) {
+    std::vector<AlertCondition> one{
+        {.rule = std::move(rule), .scope = subject, .subject = subject, .summary = "It stands"}};
+    add_node_prices(view, one);
+    return one[0].summary;
+  };
+  EXPECT_EQ(said("gpu_xid", "lab/n1"), "It stands; an hour of the node costs 32.00 USD");
+  EXPECT_EQ(said("node_missing", "lab/east/n1"), "It stands; an hour of the node costs 9.00 USD");
+  EXPECT_EQ(said("gpu_xid", "lab/n2"), "It stands") << "it has no price";
+  EXPECT_EQ(said("gpu_hot", "lab/n1"), "It stands") << "it works on";
+}
+
 TEST(Conditions, CheckpointsAreTheirNewest) {
   const Instant at = *parse_instant("2026-03-01T12:00:00Z");
   const auto outcome = [&](std::string measure, int minutes, std::uint64_t count) {

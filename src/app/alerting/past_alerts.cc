@@ -114,9 +114,9 @@ class Replay {
   void step(Date day, Instant now, std::vector<AlertCondition> conditions) {
     const auto silences = configured_silences(config_.alerts, config_.policy.time_zone, now);
     const AlertTiming timing{.hold = kStep, .repeat = std::chrono::hours(24 * kPastDaysMax)};
-    const auto told = step_alerts(book_, as_configured(std::move(conditions), config_.alerts), now,
-                                  day, silences, timing);
-    for (const AlertNotification& one : told) {
+    const auto found = as_configured(std::move(conditions), config_.alerts);
+    const AlertRound round{.conditions = found, .now = now, .today = day, .silences = silences};
+    for (const AlertNotification& one : step_alerts(book_, round, timing)) {
       if (one.is_firing) past_.told.push_back(one.alert);
     }
   }

@@ -62,6 +62,10 @@ std::vector<AlertCondition> as_configured(std::vector<AlertCondition> conditions
   return conditions;
 }
 
+std::chrono::milliseconds alert_hold(const AlertConfig& config) {
+  return std::max(AlertTiming().hold, 3 * std::chrono::milliseconds(config.every_ms));
+}
+
 std::vector<AlertSilence> configured_silences(const AlertConfig& config, const TimeZone& zone,
                                               Instant now) {
   std::vector<AlertSilence> all;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/alerting/alert_explanation.h"
 #include "app/alerting/alert_state.h"
 #include "app/alerting/delivery.h"
 #include "app/alerting/past_alerts.h"
@@ -27,6 +28,7 @@ struct AlertOptions {
   std::string receiver;  // to be tested; empty: list
   std::string from;      // of the past that is replayed; empty: none is
   std::string to;
+  bool explains = false;
   TableOptions table;
 };
 
@@ -142,6 +144,13 @@ Result<ExitCode> run_alerts(const AlertOptions& options, Context& context) {
   const AlertState state = TRY(load_alert_state(alert_state_path(context.config)));
   if (state.book.empty()) context.console.say("no alert goes on");
   std::vector<Table> tables{alert_table(state)};
+  if (options.explains) {
+    for (const auto& [key, alert] : state.book) {
+      tables.front().notes.push_back(
+          fmt::format("{} {}: {}", alert.condition.rule, alert.condition.scope,
+                      explain_alert(alert, state, context.config, context.clock.now())));
+    }
+  }
   if (!state.outbox.empty() || !state.dead.empty()) tables.push_back(delivery_table(state));
   print_tables(tables, options.table, context);
   return ExitCode::kDone;
@@ -159,6 +168,8 @@ Verb declare_alerts(CLI::App& app) {
       "Show instead what the rules would have told of from this day on, such as 2026-03-01");
   command->add_option("--to", options->to, "The last day of these; by default, yesterday")
       ->needs(from);
+  command->add_flag("--explain", options->explains,
+                    "Who heard of each alert, or what keeps it quiet, and when it ends");
   add_table_options(*command, options->table);
   command->footer(examples_footer("alerts"));
   return {command, [options](Context& context) { return run_alerts(*options, context); }};

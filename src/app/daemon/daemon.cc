@@ -389,8 +389,9 @@ Result<void> Daemon::start_server() {
           [this] { return http_ ? http_->connection_counts() : server::ConnectionCounts(); },
       .budgets =
           [this] {
-            return running_alerts_.load() != nullptr ? alerts_->budgets()
-                                                     : std::vector<BudgetStatus>();
+            return running_alerts_.load() != nullptr
+                       ? alerts_->budgets()
+                       : std::shared_ptr<const std::vector<BudgetStatus>>();
           },
       .alerts =
           [this] {

@@ -424,30 +424,33 @@ std::string budget_unit(const Money& amount) {
 
 // How far budgets have come, the fullest first, and how many alerts go on.
 void add_plan(const ServeRouteContext& context, MetricsText& metrics) {
-  std::vector<BudgetStatus> budgets = context.budgets();
-  std::erase_if(budgets, [](const BudgetStatus& one) { return !one.problem.empty(); });
-  std::ranges::stable_sort(budgets, std::greater(),
-                           [](const BudgetStatus& one) { return one.actual_permille.value_or(0); });
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(budgets.size(), kBudgetsShownMax));
-  budgets.erase(budgets.begin() + shown, budgets.end());
+  const auto all = context.budgets();
+  std::vector<const BudgetStatus*> budgets;
+  for (std::size_t i = 0; all && i < all->size(); ++i) {
+    if ((*all)[i].problem.empty()) budgets.push_back(&(*all)[i]);
+  }
+  std::ranges::stable_sort(budgets, std::greater(), [](const BudgetStatus* one) {
+    return one->actual_permille.value_or(0);
+  });
+  budgets.resize(std::min(budgets.size(), kBudgetsShownMax));
   metrics.family("pennyweight_budget_ratio", "gauge",
                  "What is spent of each budget in its period; 1 is all of it.");
-  for (const BudgetStatus& one : budgets) {
-    if (!one.actual_permille) continue;
-    metrics.sample({{"budget", one.budget.name}, {"owner", one.budget.owner}},
-                   thousandths_text(*one.actual_permille));
+  for (const BudgetStatus* one : budgets) {
+    if (!one->actual_permille) continue;
+    metrics.sample({{"budget", one->budget.name}, {"owner", one->budget.owner}},
+                   thousandths_text(*one->actual_permille));
   }
   metrics.family("pennyweight_budget_amount", "gauge", "What each budget allows in its period.");
-  for (const BudgetStatus& one : budgets) {
-    metrics.sample({{"budget", one.budget.name}, {"currency", budget_unit(one.amount)}},
-                   to_text(one.amount.amount()));
+  for (const BudgetStatus* one : budgets) {
+    metrics.sample({{"budget", one->budget.name}, {"currency", budget_unit(one->amount)}},
+                   to_text(one->amount.amount()));
   }
   metrics.family("pennyweight_budget_forecast", "gauge",
                  "What the whole period of each budget is forecast to cost.");
-  for (const BudgetStatus& one : budgets) {
-    if (!one.forecast) continue;
-    metrics.sample({{"budget", one.budget.name}, {"currency", budget_unit(*one.forecast)}},
-                   to_text(one.forecast->amount()));
+  for (const BudgetStatus* one : budgets) {
+    if (!one->forecast) continue;
+    metrics.sample({{"budget", one->budget.name}, {"currency", budget_unit(*one->forecast)}},
+                   to_text(one->forecast->amount()));
   }
   metrics.family("pennyweight_alerts_firing", "gauge",
                  "Alerts that go on and that receivers were notified of, by rule and severity.");

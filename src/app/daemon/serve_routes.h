@@ -33,8 +33,9 @@ struct ServeRouteContext {
   // The counts of the server itself, once it runs.
   std::function<std::vector<server::RouteCounts>()> route_counts;
   std::function<server::ConnectionCounts()> connection_counts;
-  // How far budgets have come, and the alerts that go on; empty before they are evaluated.
-  std::function<std::vector<BudgetStatus>()> budgets;
+  // How far budgets have come, and the alerts that go on; null, and empty, before they are
+  // evaluated.
+  std::function<std::shared_ptr<const std::vector<BudgetStatus>>()> budgets;
   std::function<std::vector<Alert>()> alerts;
   // What advice of the newest month saves, once it was asked for.
   std::function<SavingsByTeam()> advice_savings;

@@ -3,18 +3,117 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "core/json_text.h"
 
 namespace pennyweight {
 namespace {
 
-bool is_unknown(const AlertCondition& condition, std::span<const UnknownAlerts> unknown) {
-  return std::ranges::any_of(unknown, [&](const UnknownAlerts& one) {
-    return one.rule == condition.rule && (one.subject.empty() || one.subject == condition.subject);
-  });
-}
+// Of which alerts it can't be known whether they go on.
+class UnknownIndex {
+ public:
+  explicit UnknownIndex(std::span<const UnknownAlerts> unknown) {
+    for (const UnknownAlerts& one : unknown) all_.emplace(one.rule, one.subject);
+  }
+
+  bool holds(const AlertCondition& condition) const {
+    if (all_.empty()) return false;
+    const std::string_view rule = condition.rule;
+    return all_.contains({rule, condition.subject}) || all_.contains({rule, std::string_view()});
+  }
+
+ private:
+  std::set<std::pair<std::string_view, std::string_view>> all_;  // without a subject: of any
+};
+
+// One step of a book: what was found goes in, what receivers should be told comes out.
+class AlertStep {
+ public:
+  AlertStep(const AlertRound& round, const AlertTiming& timing, AlertChanges& changes)
+      : round_(round), timing_(timing), changes_(changes), unknown_(round.unknown) {}
+
+  void see(AlertBook& book) {
+    for (auto& [key, alert] : book) {
+      if (!is_evaluated(key.first)) continue;
+      alert.seen = unknown_.holds(alert.condition) ? Alert::Seen::kUnknown : Alert::Seen::kGone;
+    }
+    for (const AlertCondition& condition : round_.conditions) see_condition(book, condition);
+  }
+
+  void tell(AlertBook& book, AlertSeverity severity) {
+    for (auto at = book.begin(); at != book.end();) {
+      const bool is_next = at->second.condition.severity == severity;
+      at = is_next && ends(at->second) ? book.erase(at) : std::next(at);
+    }
+  }
+
+  std::vector<AlertNotification> take_told() { return std::move(told_); }
+
+ private:
+  bool is_evaluated(std::string_view rule) const {
+    return round_.rules.empty() || std::ranges::find(round_.rules, rule) != round_.rules.end();
+  }
+
+  void see_condition(AlertBook& book, const AlertCondition& condition) {
+    const std::pair<std::string_view, std::string_view> key(condition.rule, condition.scope);
+    auto place = book.find(key);
+    if (place == book.end()) {
+      place = book.emplace(AlertBook::key_type(key), Alert{.condition = condition}).first;
+      place->second.since = round_.now;
+      changes_.begun.push_back(place->first);
+    } else {
+      place->second.condition = condition;
+    }
+    place->second.seen = Alert::Seen::kHolds;
+  }
+
+  // Tells of an alert what is to be told. Returns whether it is over.
+  bool ends(Alert& alert) {
+    const Instant now = round_.now;
+    const bool is_full = told_.size() >= timing_.notifications_max;
+    const bool holds = alert.seen == Alert::Seen::kHolds;
+    if (alert.seen != Alert::Seen::kGone) alert.last_true = now;
+    if (alert.seen == Alert::Seen::kUnknown) return false;
+    // The clock may have gone back. Once somebody was told, the beginning is part of the id.
+    if (holds && !alert.notified) alert.since = std::min(alert.since, now);
+    const auto keep = alert.condition.keep.value_or(timing_.hold);
+    if (!holds && (now - alert.last_true >= keep || now < alert.last_true)) {
+      if (alert.notified && is_full) return false;
+      if (alert.notified) {
+        alert.ended = now;
+        told_.push_back({alert.id() + "/resolved", alert, false});
+      }
+      changes_.ended.push_back(alert);
+      return true;
+    }
+    alert.is_silent =
+        alert.condition.is_inhibited || is_silenced(alert.condition, round_.today, round_.silences);
+    if (!holds || alert.is_silent || is_full) return false;
+    if (!alert.notified && now - alert.since < alert.condition.wait) return false;
+    const bool is_due =
+        !alert.notified || (alert.condition.is_repeated &&
+                            (now - *alert.notified >= timing_.repeat || now < *alert.notified));
+    if (!is_due) return false;
+    const bool is_first = !alert.notified;
+    changes_.notified.emplace_back(AlertBook::key_type(alert.condition.rule, alert.condition.scope),
+                                   alert.notified);
+    alert.notified = now;
+    told_.push_back({is_first ? alert.id() + "/firing"
+                              : fmt::format("{}/firing/{}", alert.id(), pennyweight::to_text(now)),
+                     alert, true});
+    return false;
+  }
+
+  const AlertRound& round_;
+  const AlertTiming& timing_;
+  AlertChanges& changes_;
+  const UnknownIndex unknown_;
+  std::vector<AlertNotification> told_;
+};
 
 std::string field(std::string_view name, std::string_view value) {
   return fmt::format("{}: {}", json_string(name), json_string(value));
@@ -35,7 +134,9 @@ bool is_silenced(const AlertCondition& condition, Date today,
                  std::span<const AlertSilence> silences) {
   return std::ranges::any_of(silences, [&](const AlertSilence& silence) {
     if (!silence.rule.empty() && silence.rule != condition.rule) return false;
-    const bool is_cluster_of = condition.subject.starts_with(silence.scope + "/");
+    const std::string_view subject = condition.subject;
+    const bool is_cluster_of =
+        subject.starts_with(silence.scope) && subject.substr(silence.scope.size()).starts_with('/');
     if (!silence.scope.empty() && silence.scope != condition.subject &&
         silence.scope != condition.scope && !is_cluster_of) {
       return false;
@@ -62,62 +163,33 @@ std::string Alert::id() const {
   return fmt::format("{}/{}/{}", condition.rule, condition.scope, pennyweight::to_text(since));
 }
 
-std::vector<AlertNotification> step_alerts(AlertBook& book,
-                                           std::span<const AlertCondition> conditions, Instant now,
-                                           Date today, std::span<const AlertSilence> silences,
-                                           const AlertTiming& timing,
-                                           std::span<const UnknownAlerts> unknown) {
-  std::set<AlertBook::key_type> held;  // not by their times: two rounds may be of one millisecond
-  for (const AlertCondition& condition : conditions) {
-    held.emplace(condition.rule, condition.scope);
-    const auto [place, is_new] =
-        book.try_emplace({condition.rule, condition.scope}, Alert{.condition = condition});
-    Alert& alert = place->second;
-    if (is_new) alert.since = now;
-    // The clock may have gone back. Once somebody was told, the beginning is part of the id.
-    if (!alert.notified) alert.since = std::min(alert.since, now);
-    alert.last_true = now;
-    alert.condition = condition;
-  }
+bool Alert::is_same(const Alert& other) const {
+  return since == other.since && condition.scope == other.condition.scope &&
+         condition.rule == other.condition.rule;
+}
+
+std::vector<AlertNotification> step_alerts(AlertBook& book, const AlertRound& round,
+                                           const AlertTiming& timing, AlertChanges* changes) {
+  AlertChanges unwanted;
+  AlertStep step(round, timing, changes == nullptr ? unwanted : *changes);
+  step.see(book);
   // The critical ones first, so that a storm of warnings does not keep them waiting.
-  std::vector<AlertBook::iterator> order;
-  for (auto at = book.begin(); at != book.end(); ++at) order.push_back(at);
-  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
-    return a->second.condition.severity > b->second.condition.severity;
-  });
-  std::vector<AlertNotification> out;
-  for (const AlertBook::iterator at : order) {
-    Alert& alert = at->second;
-    const bool is_full = out.size() >= timing.notifications_max;
-    const bool holds = held.contains(at->first);
-    if (!holds && is_unknown(alert.condition, unknown)) {
-      alert.last_true = now;
-      continue;
-    }
-    const auto keep = alert.condition.keep.value_or(timing.hold);
-    if (!holds && (now - alert.last_true >= keep || now < alert.last_true)) {
-      if (alert.notified && is_full) continue;
-      if (alert.notified) {
-        alert.ended = now;
-        out.push_back({alert.id() + "/resolved", alert, false});
-      }
-      book.erase(at);
-      continue;
-    }
-    alert.is_silent = alert.condition.is_inhibited || is_silenced(alert.condition, today, silences);
-    if (!holds || alert.is_silent || is_full) continue;
-    if (!alert.notified && now - alert.since < alert.condition.wait) continue;
-    const bool is_due =
-        !alert.notified || (alert.condition.is_repeated &&
-                            (now - *alert.notified >= timing.repeat || now < *alert.notified));
-    if (!is_due) continue;
-    const bool is_first = !alert.notified;
-    alert.notified = now;
-    out.push_back({is_first ? alert.id() + "/firing"
-                            : fmt::format("{}/firing/{}", alert.id(), pennyweight::to_text(now)),
-                   alert, true});
+  step.tell(book, AlertSeverity::kCritical);
+  step.tell(book, AlertSeverity::kWarning);
+  return step.take_told();
+}
+
+void undo(AlertBook& book, const AlertChanges& changes) {
+  for (const auto& [key, notified] : changes.notified) {
+    const auto alert = book.find(key);
+    if (alert != book.end()) alert->second.notified = notified;
   }
-  return out;
+  for (const AlertBook::key_type& key : changes.begun) book.erase(key);
+  for (Alert alert : changes.ended) {
+    alert.ended.reset();
+    AlertBook::key_type key(alert.condition.rule, alert.condition.scope);
+    book.insert_or_assign(std::move(key), std::move(alert));
+  }
 }
 
 std::string alert_text(const AlertNotification& notification) {

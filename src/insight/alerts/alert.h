@@ -13,6 +13,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/date.h"
@@ -48,9 +50,14 @@ struct Alert {
   std::optional<Instant> ended = {};     // it has ended, and receivers are told so
   std::optional<Instant> notified = {};  // when a notification was last made
   bool is_silent = false;                // now under a silence, or inhibited: nobody is told
+  // What the last evaluation of its rule said of it; not kept on disk.
+  enum class Seen { kGone, kUnknown, kHolds };
+  Seen seen = Seen::kGone;
 
   // Of this occurrence: the same for every notification of it, wherever the clock jumps.
   std::string id() const;
+  // Whether both are one occurrence: they have one id.
+  bool is_same(const Alert& other) const;
 };
 
 struct AlertNotification {
@@ -83,17 +90,46 @@ struct AlertTiming {
   std::size_t notifications_max = 100;  // of one step; the others are told of in the next
 };
 
+// Rule and scope, also where they are views.
+struct AlertKeyOrder {
+  using is_transparent = void;
+  bool operator()(const auto& a, const auto& b) const {
+    return std::tie(a.first, a.second) < std::tie(b.first, b.second);
+  }
+};
+
 // By rule and scope.
-using AlertBook = std::map<std::pair<std::string, std::string>, Alert>;
+using AlertBook = std::map<std::pair<std::string, std::string>, Alert, AlertKeyOrder>;
+
+// What was found at an instant.
+struct AlertRound {
+  std::span<const AlertCondition> conditions;
+  std::span<const UnknownAlerts> unknown = {};
+  // The rules that were evaluated; empty: all. What the others last found goes on.
+  std::span<const std::string_view> rules = {};
+  Instant now = {};
+  Date today = {};
+  std::span<const AlertSilence> silences = {};
+};
+
+// What one step changed, so that it can be undone: a copy of a book of thousands costs more than
+// the step.
+struct AlertChanges {
+  std::vector<AlertBook::key_type> begun;
+  std::vector<Alert> ended;  // those of which nobody was told, too
+  std::vector<std::pair<AlertBook::key_type, std::optional<Instant>>> notified;  // and when before
+  bool is_empty() const { return begun.empty() && ended.empty() && notified.empty(); }
+};
 
 // Brings the book up to `now` and returns what receivers should be told, critical ones first, also
 // where there are more than notifications_max. An alert that a silence covers is kept, and told of
-// when the silence ends while it goes on.
-std::vector<AlertNotification> step_alerts(AlertBook& book,
-                                           std::span<const AlertCondition> conditions, Instant now,
-                                           Date today, std::span<const AlertSilence> silences,
+// when the silence ends while it goes on. `changes`: is added to, where it is not null.
+std::vector<AlertNotification> step_alerts(AlertBook& book, const AlertRound& round,
                                            const AlertTiming& timing,
-                                           std::span<const UnknownAlerts> unknown = {});
+                                           AlertChanges* changes = nullptr);
+
+// As if nobody had been told, and nothing had begun or ended.
+void undo(AlertBook& book, const AlertChanges& changes);
 
 // JSON of the Alertmanager's API v2 (POST /api/v2/alerts), of a webhook, of Slack and of Teams.
 std::string alertmanager_json(std::span<const AlertNotification> notifications, Instant now,

@@ -204,9 +204,7 @@ Result<CostForecasts> forecast_costs(const CostForecastRequest& request) {
 
 std::optional<MoneyRange> CostForecast::range(std::size_t day, int percent) const {
   if (day >= path.size()) return std::nullopt;
-  SeriesForecast moved = basis;
-  moved.path = path_before_rounding;
-  const auto range = moved.range(day, percent);
+  const auto range = basis.range(path_before_rounding, day, percent);
   if (!range) return std::nullopt;
   return MoneyRange{to_money(range->low, path[day].currency()),
                     to_money(range->high, path[day].currency())};
@@ -219,18 +217,14 @@ Money CostForecast::sum(std::size_t days) const {
 }
 
 std::optional<MoneyRange> CostForecast::sum_range(std::size_t days, int percent) const {
-  SeriesForecast moved = basis;
-  moved.path = path_before_rounding;
-  const auto range = moved.sum_range(days, percent);
+  const auto range = basis.sum_range(path_before_rounding, days, percent);
   if (!range) return std::nullopt;
   return MoneyRange{to_money(range->low, path.front().currency()),
                     to_money(range->high, path.front().currency())};
 }
 
 std::optional<int> CostForecast::percent_above(std::size_t days, Money amount) const {
-  SeriesForecast moved = basis;
-  moved.path = path_before_rounding;
-  const auto probability = moved.probability_above(days, to_units(amount));
+  const auto probability = basis.probability_above(path_before_rounding, days, to_units(amount));
   if (!probability) return std::nullopt;
   return static_cast<int>(std::lround(*probability * 100));
 }

@@ -56,6 +56,13 @@ struct SeriesForecast {
   // The probability, 0 to 1, that the sum of the first `steps` is above `amount`.
   std::optional<double> probability_above(std::size_t steps, double amount) const;
 
+  // The same around another path, such as one that was changed by what a person knows.
+  std::optional<Range> range(std::span<const double> around, std::size_t step, int percent) const;
+  std::optional<Range> sum_range(std::span<const double> around, std::size_t steps,
+                                 int percent) const;
+  std::optional<double> probability_above(std::span<const double> around, std::size_t steps,
+                                          double amount) const;
+
   // The errors behind the ranges: outcome - forecast, by origin and step. Shorter rows where the
   // outcome is not known yet.
   std::vector<std::vector<double>> errors;

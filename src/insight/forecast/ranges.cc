@@ -91,7 +91,7 @@ double measure_share(Errors errors, std::size_t steps, double share) {
   return all == 0 ? 0 : inside / all;
 }
 
-Range around(double middle, double width, bool is_nonnegative) {
+Range range_around(double middle, double width, bool is_nonnegative) {
   const double low = middle - width;
   return {is_nonnegative ? std::max(low, 0.0) : low, middle + width};
 }
@@ -136,28 +136,43 @@ void measure_ranges(SeriesForecast& forecast) {
 }
 
 std::optional<Range> SeriesForecast::range(std::size_t step, int percent) const {
-  if (!shows(*this, percent) || step >= path.size()) return std::nullopt;
-  const double width = size_at(relative, percent / 100.0, errors.size()) * spread[step];
-  return around(path[step], width, is_nonnegative);
+  return range(path, step, percent);
 }
 
 std::optional<Range> SeriesForecast::sum_range(std::size_t steps, int percent) const {
-  if (!shows(*this, percent) || steps > path.size()) return std::nullopt;
+  return sum_range(path, steps, percent);
+}
+
+std::optional<double> SeriesForecast::probability_above(std::size_t steps, double amount) const {
+  return probability_above(path, steps, amount);
+}
+
+std::optional<Range> SeriesForecast::range(std::span<const double> around, std::size_t step,
+                                           int percent) const {
+  if (!shows(*this, percent) || step >= around.size()) return std::nullopt;
+  const double width = size_at(relative, percent / 100.0, errors.size()) * spread[step];
+  return range_around(around[step], width, is_nonnegative);
+}
+
+std::optional<Range> SeriesForecast::sum_range(std::span<const double> around, std::size_t steps,
+                                               int percent) const {
+  if (!shows(*this, percent) || steps > around.size()) return std::nullopt;
   std::vector<double> sizes = sum_errors(*this, steps);
   if (sizes.size() < kOriginsMin) return std::nullopt;
   for (double& size : sizes) size = std::abs(size);
   std::ranges::sort(sizes);
   double sum = 0;
-  for (std::size_t h = 0; h < steps; ++h) sum += path[h];
-  return around(sum, size_at(sizes, percent / 100.0, sizes.size()), is_nonnegative);
+  for (std::size_t h = 0; h < steps; ++h) sum += around[h];
+  return range_around(sum, size_at(sizes, percent / 100.0, sizes.size()), is_nonnegative);
 }
 
-std::optional<double> SeriesForecast::probability_above(std::size_t steps, double amount) const {
-  if (steps == 0 || steps > path.size()) return std::nullopt;
+std::optional<double> SeriesForecast::probability_above(std::span<const double> around,
+                                                        std::size_t steps, double amount) const {
+  if (steps == 0 || steps > around.size()) return std::nullopt;
   const std::vector<double> sums = sum_errors(*this, steps);
   if (sums.size() < kOriginsMin) return std::nullopt;
   double sum = 0;
-  for (std::size_t h = 0; h < steps; ++h) sum += path[h];
+  for (std::size_t h = 0; h < steps; ++h) sum += around[h];
   double above = 0;
   for (const double error : sums) above += sum + error > amount ? 1 : 0;
   // Between the smallest and the largest error that was seen, never certain.

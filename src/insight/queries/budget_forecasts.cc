@@ -49,16 +49,18 @@ Result<forecasting::CostForecast> BudgetForecasts::forecast(
   return std::move(made.whole);
 }
 
-std::optional<BudgetFacts> BudgetForecasts::facts(const Budget& budget, const FactsMoment& moment) {
+std::shared_ptr<const BudgetFacts> BudgetForecasts::facts(const Budget& budget,
+                                                          const FactsMoment& moment) {
   const std::lock_guard lock(mutex_);
   const auto known = facts_.find(budget.name);
   if (known == facts_.end() || known->second.moment != moment || known->second.budget != budget) {
-    return std::nullopt;
+    return nullptr;
   }
   return known->second.facts;
 }
 
-void BudgetForecasts::keep(const Budget& budget, const FactsMoment& moment, BudgetFacts facts) {
+void BudgetForecasts::keep(const Budget& budget, const FactsMoment& moment,
+                           std::shared_ptr<const BudgetFacts> facts) {
   const std::lock_guard lock(mutex_);
   if (facts_.size() >= kCachedMax && !facts_.contains(budget.name)) facts_.clear();
   facts_.insert_or_assign(budget.name, CachedFacts{budget, moment, std::move(facts)});

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -43,9 +44,10 @@ class BudgetForecasts {
   // The forecast of the whole of `request`, made or kept. `name`: of the budget.
   Result<forecasting::CostForecast> forecast(const std::string& name,
                                              const forecasting::CostForecastRequest& request);
-  // Nothing: they are not known for this moment.
-  std::optional<BudgetFacts> facts(const Budget& budget, const FactsMoment& moment);
-  void keep(const Budget& budget, const FactsMoment& moment, BudgetFacts facts);
+  // Null: they are not known for this moment.
+  std::shared_ptr<const BudgetFacts> facts(const Budget& budget, const FactsMoment& moment);
+  void keep(const Budget& budget, const FactsMoment& moment,
+            std::shared_ptr<const BudgetFacts> facts);
 
  private:
   static constexpr std::size_t kCachedMax = 20'000;
@@ -56,7 +58,7 @@ class BudgetForecasts {
   struct CachedFacts {
     Budget budget;
     FactsMoment moment;
-    BudgetFacts facts;
+    std::shared_ptr<const BudgetFacts> facts;
   };
   std::mutex mutex_;  // guards forecasts_ and facts_
   std::map<std::string, CachedForecast> forecasts_;

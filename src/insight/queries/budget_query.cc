@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "core/try.h"
@@ -140,14 +141,15 @@ Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
 }
 
 // Adds what is known live of today, and of days of the month that the ledger does not have yet.
-void add_live(BudgetFacts& facts, const Budget& budget, const LiveCost& live, Date today) {
-  auto& days = facts.spent.days;
+void add_live(SpentDays& spent, std::vector<std::string>& notes, const Budget& budget,
+              const LiveCost& live, Date today) {
+  auto& days = spent.days;
   const Money zero = Money::zero(budget.currency());
   // The ledger may know a part of today already; the larger of the two counts.
   const auto place = days.try_emplace(today, zero).first;
   if (place->second.ticks() < live.today.ticks()) place->second = live.today;
   const Date yesterday = today - std::chrono::days(1);
-  const bool is_settled = facts.spent.complete_until >= yesterday;
+  const bool is_settled = spent.complete_until >= yesterday;
   if (budget.period != BudgetPeriod::kMonth || budget.cost != "effective" || !live.month ||
       is_settled) {
     return;
@@ -161,9 +163,9 @@ void add_live(BudgetFacts& facts, const Budget& budget, const LiveCost& live, Da
   const Money missing = *live.month - live.today - known;
   if (missing.ticks() <= 0) return;
   days.try_emplace(yesterday, zero).first->second += missing;
-  facts.notes.push_back(fmt::format(
+  notes.push_back(fmt::format(
       "{} {} of days after {} that the ledger does not have yet are counted live",
-      to_text(missing.amount()), missing.currency().text(), to_text(facts.spent.complete_until)));
+      to_text(missing.amount()), missing.currency().text(), to_text(spent.complete_until)));
 }
 
 void add_committed(const LiveCost& live, BudgetStatus& status) {
@@ -202,55 +204,51 @@ BudgetStatus problem_status(const Budget& budget, const BudgetDays& days, std::s
   return status;
 }
 
-BudgetStatus status_of(const Budget& budget, BudgetFacts facts, const PeriodQuery& params) {
+BudgetStatus status_of(const Budget& budget, const BudgetFacts& facts, const PeriodQuery& params) {
   const BudgetDays period = period_of(budget, params);
   if (!facts.problem.empty()) return problem_status(budget, period, facts.problem);
   const auto live = params.live_cost ? params.live_cost(budget) : std::nullopt;
-  if (live) add_live(facts, budget, *live, params.today);
-  BudgetStatus status = measure_period(budget, period, facts.spent, params.today, facts.forecast);
+  std::vector<std::string> notes = facts.notes;
+  std::optional<SpentDays> with_live;
+  if (live) add_live(with_live.emplace(facts.spent), notes, budget, *live, params.today);
+  const SpentDays& spent = with_live ? *with_live : facts.spent;
+  BudgetStatus status = measure_period(budget, period, spent, params.today, facts.forecast);
   if (live) add_committed(*live, status);
   status.is_outdated = facts.is_outdated;
-  std::ranges::move(facts.notes, std::back_inserter(status.notes));
+  std::ranges::move(notes, std::back_inserter(status.notes));
   return status;
 }
 
 // The facts of some budgets, in their order; from few queries for all of them.
-std::vector<BudgetFacts> facts_of(std::span<const Budget* const> budgets, const PeriodQuery& params,
-                                  const Policy& policy, const SummarySource& summarise) {
+std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget* const> budgets,
+                                                         const PeriodQuery& params,
+                                                         const Policy& policy,
+                                                         const SummarySource& summarise) {
   const FactsMoment moment{.version = params.version.value_or(0),
                            .today = params.today,
                            .complete_until = params.complete_until,
                            .forecasts = params.forecasts};
   // What is kept is of the period that holds today.
   const bool is_keeping = params.version && params.kept != nullptr && !params.period_day;
-  std::vector<std::optional<BudgetFacts>> known(budgets.size());
+  std::vector<std::shared_ptr<const BudgetFacts>> all(budgets.size());
   std::vector<ScopeCosts::Scope> scopes;
   Date first = params.today - std::chrono::days(kHistoryDays);
   for (std::size_t i = 0; i < budgets.size(); ++i) {
-    if (is_keeping) known[i] = params.kept->facts(*budgets[i], moment);
-    if (known[i]) continue;
+    if (is_keeping) all[i] = params.kept->facts(*budgets[i], moment);
+    if (all[i]) continue;
     first = std::min(first, first_day_of(*budgets[i], params));
     if (const auto scope = scope_filters(*budgets[i], policy)) scopes.push_back(*scope);
   }
   ScopeCosts costs(scopes, first, params.today, summarise);
-  std::vector<BudgetFacts> all;
   for (std::size_t i = 0; i < budgets.size(); ++i) {
-    if (known[i]) {
-      all.push_back(*std::move(known[i]));
-      continue;
-    }
+    if (all[i]) continue;
     auto found = find_facts(*budgets[i], params, policy,
                             [&](const SummaryQuery& query) { return costs.summarise(query); });
     // What the world could not tell may be told the next time, so it is not kept.
     const bool is_kept = is_keeping && (found || found.error().code == ErrorCode::kBadValue);
-    BudgetFacts facts;
-    if (found) {
-      facts = *std::move(found);
-    } else {
-      facts.problem = found.error().message;
-    }
-    if (is_kept) params.kept->keep(*budgets[i], moment, facts);
-    all.push_back(std::move(facts));
+    if (!found) found = BudgetFacts{.problem = found.error().message};
+    all[i] = std::make_shared<const BudgetFacts>(*std::move(found));
+    if (is_kept) params.kept->keep(*budgets[i], moment, all[i]);
   }
   return all;
 }
@@ -318,9 +316,9 @@ Result<std::vector<BudgetStatus>> measure_budgets(const PeriodQuery& params, con
   for (std::size_t begin = 0; begin < chosen.size(); begin += kBudgetsAtOnce) {
     const auto part =
         std::span(chosen).subspan(begin, std::min(kBudgetsAtOnce, chosen.size() - begin));
-    std::vector<BudgetFacts> facts = facts_of(part, params, policy, once);
+    const auto facts = facts_of(part, params, policy, once);
     for (std::size_t i = 0; i < part.size(); ++i) {
-      statuses.push_back(status_of(*part[i], std::move(facts[i]), params));
+      statuses.push_back(status_of(*part[i], *facts[i], params));
     }
   }
   if (!params.name.empty() && statuses.empty()) {
