@@ -45,6 +45,8 @@ class Admission {
   bool is_open() const { return !has_quotas_ && !has_windows_; }
   // Whether the team could ever hold so much.
   bool is_possible(std::uint32_t team, std::uint64_t milli_gpus) const;
+  // Whether teams hold all that the quotas allow: no job with GPUs is admitted then.
+  bool is_full() const { return has_quotas_ && held_ >= cohort_; }
   bool admits(std::uint32_t team, std::uint64_t milli_gpus, std::int64_t now_us) const;
   void start(std::uint32_t team, std::uint64_t milli_gpus);
   void stop(std::uint32_t team, std::uint64_t milli_gpus);

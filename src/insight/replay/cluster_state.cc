@@ -33,7 +33,7 @@ void ClusterState::clear() {
 }
 
 bool fits(const FreeMachine& free, const Machine& machine, const Request& request) {
-  if (free.whole_gpus < request.gpus || free.cpu_milli < request.cpu_milli ||
+  if (free.is_closed || free.whole_gpus < request.gpus || free.cpu_milli < request.cpu_milli ||
       free.memory_mib < request.memory_mib || !allows_model(request, machine)) {
     return false;
   }
@@ -46,6 +46,7 @@ bool fits(const FreeMachine& free, const Machine& machine, const Request& reques
 void give_back(FreeMachine& free, const Machine& machine, const Share& share) {
   free.cpu_milli += share.cpu_milli;
   free.memory_mib += share.memory_mib;
+  if (share.closes) free.is_closed = false;
   for (std::uint32_t i = 0; i < machine.gpus; ++i) {
     if (((share.gpu_mask >> i) & 1) == 0) continue;
     CHECK(free.by_gpu[i] + share.gpu_milli <= kMilliPerGpu, "no more comes back than was taken");
@@ -61,6 +62,7 @@ Share ClusterState::share_of(const FreeMachine& free, std::uint32_t machine,
   Share share{.machine = machine,
               .gpu_mask = 0,
               .gpu_milli = request.gpu_milli > 0 ? request.gpu_milli : kMilliPerGpu,
+              .closes = false,
               .cpu_milli = request.cpu_milli,
               .memory_mib = request.memory_mib};
   if (request.gpu_milli > 0) {
@@ -98,6 +100,7 @@ void ClusterState::take(const Share& share) {
         "a share is taken from what is free");
   free.cpu_milli -= share.cpu_milli;
   free.memory_mib -= share.memory_mib;
+  if (share.closes) free.is_closed = true;
   for (std::uint32_t i = 0; i < machines_[share.machine].gpus; ++i) {
     if (((share.gpu_mask >> i) & 1) == 0) continue;
     CHECK(free.by_gpu[i] >= share.gpu_milli, "a share is taken from what is free");

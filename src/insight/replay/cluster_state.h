@@ -17,6 +17,7 @@ struct Share {
   std::uint32_t machine;
   std::uint32_t gpu_mask = 0;   // bit i: GPU i of the machine
   std::uint32_t gpu_milli = 0;  // of each of these GPUs; kMilliPerGpu: all of it
+  bool closes = false;          // nobody else gets onto the machine, not even with nothing to hold
   std::uint64_t cpu_milli = 0;
   std::uint64_t memory_mib = 0;
   bool operator==(const Share&) const = default;
@@ -29,6 +30,7 @@ struct FreeMachine {
   std::uint32_t whole_gpus = 0;  // GPUs that nobody holds anything of
   std::uint32_t gpu_milli = 0;   // over all GPUs
   std::uint16_t by_gpu[kGpusPerMachineMax] = {};
+  bool is_closed = false;  // off, or taken back
 };
 
 // Whether a machine with this much free can take the request, and the GPUs that it would get.

@@ -44,6 +44,7 @@ struct Machine {
   std::uint32_t gpus = 0;   // <= 32
   std::uint64_t cpu_milli = 0;
   std::uint64_t memory_mib = 0;
+  std::uint32_t rack = 0;  // matters where Scheduling::same_rack
 };
 
 }  // namespace pennyweight::replay

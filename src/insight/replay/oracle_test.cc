@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +22,7 @@ struct SmallWorld {
   std::vector<Job> jobs;
   std::vector<Machine> machines;
   Scheduling policy;
+  std::vector<NodePool> pools = {};
 };
 
 // What a job held on one machine: machine, GPUs, thousandths of each.
@@ -29,9 +31,21 @@ using OracleShare = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 using OracleRun =
     std::tuple<std::int64_t, std::uint32_t, std::int64_t, std::int64_t, std::vector<OracleShare>>;
 
+// Machine, when it was started, when it was stopped (nothing: it stays on).
+using OraclePower = std::tuple<std::uint32_t, std::int64_t, std::optional<std::int64_t>>;
+
 class Oracle {
  public:
-  explicit Oracle(const SmallWorld& world) : world_(world), all_(empty()), free_(all_) {}
+  explicit Oracle(const SmallWorld& world) : world_(world), all_(empty()), free_(all_) {
+    for (const NodePool& pool : world.pools) {
+      for (std::size_t i = 0; i < pool.machines.size(); ++i) {
+        Power& power = power_[pool.machines[i]];
+        power.pool = &pool;
+        power.is_on = i < pool.least;
+        if (!power.is_on) change(free_, {all_of(pool.machines[i])}, true);
+      }
+    }
+  }
 
   std::vector<OracleRun> run() {
     std::vector<Running> states(world_.jobs.size());
@@ -57,23 +71,241 @@ class Oracle {
         something_happened = true;
       }
       if (!waiting_.empty() && opens_now()) something_happened = true;
+      if (make_ready() || may_stop_now()) something_happened = true;
       if (something_happened) world_.policy.preempts ? start_or_interrupt() : start_jobs();
+      if (something_happened) scale();
+      // A machine that starts at once is there at the same moment.
+      if (std::any_of(power_.begin(), power_.end(),
+                      [&](const auto& each) { return each.second.ready == now_; })) {
+        --now_;
+        continue;
+      }
       for (const std::uint32_t job : running_) {
         std::int64_t& left =
             state_[job].restart_left > 0 ? state_[job].restart_left : state_[job].left;
         --left;
       }
     }
+    for (; std::any_of(power_.begin(), power_.end(), [](auto& each) { return each.second.ready; });
+         ++now_) {
+      make_ready();
+    }
+    // Nobody comes any more: those that are idle longest go first.
+    for (const NodePool& pool : world_.pools) {
+      while (on_of(pool) > pool.least) stop_first(pool, std::numeric_limits<std::int64_t>::max());
+    }
+    for (const auto& [machine, power] : power_) {
+      if (power.is_on) powered_.emplace_back(machine, power.begin, std::nullopt);
+    }
+    std::sort(powered_.begin(), powered_.end());
     std::sort(runs_.begin(), runs_.end());
     return runs_;
   }
+  const std::vector<OraclePower>& powered() const { return powered_; }
 
  private:
   struct FreeOn {
     std::vector<std::uint32_t> gpus;  // thousandths
     std::uint64_t cpu, memory;
+    bool is_closed = false;
   };
   using State = std::vector<FreeOn>;
+  // Of a machine in a pool. It starts where `ready` is there, and is off where it is not on either.
+  struct Power {
+    const NodePool* pool = nullptr;
+    bool is_on = false;
+    std::int64_t begin = 0, idle_since = 0;
+    std::optional<std::int64_t> ready = {};
+  };
+  // What a job waits for: room of machines that start, and for a gang machines that are on.
+  struct Wish {
+    bool is_gang = false;
+    Shares starting = {};
+    std::set<std::uint32_t> on = {};
+  };
+
+  Share all_of(std::uint32_t machine) const {
+    const Machine& it = world_.machines[machine];
+    return {machine, (1u << it.gpus) - 1, 1000, true, it.cpu_milli, it.memory_mib};
+  }
+  bool is_off(std::uint32_t machine) const {
+    const auto power = power_.find(machine);
+    return power != power_.end() && !power->second.is_on && !power->second.ready;
+  }
+  bool is_starting(std::uint32_t machine) const {
+    const auto power = power_.find(machine);
+    return power != power_.end() && power->second.ready.has_value();
+  }
+  // Free machines as they will be: nobody holds anything of those that are off, and of those that
+  // start only what was promised is taken.
+  State promised() const {
+    State state = free_;
+    for (const auto& [machine, power] : power_) {
+      if (!power.is_on) change(state, {all_of(machine)}, false);
+    }
+    for (const auto& [job, wish] : wishes_) change(state, wish.starting, true);
+    return state;
+  }
+
+  bool make_ready() {
+    bool is_any = false;
+    for (auto& [machine, power] : power_) {
+      if (power.ready != now_) continue;
+      is_any = true;
+      power.ready.reset();
+      power.is_on = true;
+      power.idle_since = now_;
+      change(free_, {all_of(machine)}, false);
+      for (auto& [job, wish] : wishes_) {
+        const auto is_here = [&](const Share& share) { return share.machine == machine; };
+        if (std::erase_if(wish.starting, is_here) > 0 && wish.is_gang) wish.on.insert(machine);
+      }
+      std::erase_if(wishes_, [](const auto& each) {
+        return !each.second.is_gang && each.second.starting.empty();
+      });
+    }
+    return is_any;
+  }
+
+  std::uint32_t on_of(const NodePool& pool) const {
+    return static_cast<std::uint32_t>(
+        std::count_if(pool.machines.begin(), pool.machines.end(),
+                      [&](std::uint32_t machine) { return !is_off(machine); }));
+  }
+  bool holds_any(std::uint32_t machine) const {
+    return std::any_of(running_.begin(), running_.end(), [&](std::uint32_t job) {
+      const Shares& shares = state_[job].shares;
+      return std::any_of(shares.begin(), shares.end(),
+                         [&](const Share& share) { return share.machine == machine; });
+    });
+  }
+  // Those that may be stopped now or later, and when.
+  std::vector<std::pair<std::int64_t, std::uint32_t>> idle_of(const NodePool& pool) const {
+    std::vector<std::pair<std::int64_t, std::uint32_t>> idle;
+    for (const std::uint32_t machine : pool.machines) {
+      const Power& power = power_.at(machine);
+      const bool is_wanted = std::any_of(wishes_.begin(), wishes_.end(), [&](const auto& each) {
+        return each.second.on.contains(machine);
+      });
+      if (!power.is_on || is_wanted || holds_any(machine)) continue;
+      idle.emplace_back(power.idle_since + pool.kept_us, ~machine);
+    }
+    std::sort(idle.begin(), idle.end());
+    return idle;
+  }
+  bool may_stop_now() const {
+    return std::any_of(world_.pools.begin(), world_.pools.end(), [&](const NodePool& pool) {
+      const auto idle = idle_of(pool);
+      return on_of(pool) > pool.least &&
+             std::any_of(idle.begin(), idle.end(),
+                         [&](const auto& each) { return each.first == now_; });
+    });
+  }
+  // Whether one was there that could be stopped by `until`.
+  bool stop_first(const NodePool& pool, std::int64_t until) {
+    const auto idle = idle_of(pool);
+    if (idle.empty() || idle.front().first > until) return false;
+    const std::uint32_t machine = ~idle.front().second;
+    power_[machine].is_on = false;
+    const bool is_over = until > now_;
+    powered_.emplace_back(machine, power_[machine].begin, is_over ? idle.front().first : now_);
+    change(free_, {all_of(machine)}, true);
+    reservation_.reset();
+    return true;
+  }
+  void scale() {
+    const bool is_coming = std::any_of(power_.begin(), power_.end(),
+                                       [](const auto& each) { return each.second.ready; });
+    if (first_unfit_ && running_.empty() && !is_coming) {
+      Wish& wish = wishes_[*first_unfit_];
+      wish.is_gang = true;
+      for (const auto& [machine, power] : power_) {
+        if (power.is_on) wish.on.insert(machine);
+        if (power.is_on) continue;
+        start_machine(machine);
+        wish.starting.push_back({.machine = machine});
+      }
+    }
+    for (const NodePool& pool : world_.pools) {
+      while (on_of(pool) > pool.least && stop_first(pool, now_)) {
+      }
+    }
+  }
+  void start_machine(std::uint32_t machine) {
+    power_[machine].begin = now_;
+    power_[machine].ready = now_ + power_[machine].pool->start_us;
+    reservation_.reset();
+  }
+
+  void ask_for_machines(std::uint32_t job) {
+    if (!first_unfit_) first_unfit_ = job;
+    if (wishes_.contains(job)) return;
+    const Request& request = world_.jobs[job].request;
+    std::uint32_t largest = 0;
+    for (const Machine& machine : world_.machines) largest = std::max(largest, machine.gpus);
+    State state = promised();
+    const auto number = static_cast<std::uint32_t>(world_.machines.size());
+    if (request.gpus <= largest) {
+      for (const bool starts : {true, false}) {
+        for (std::uint32_t machine = 0; machine < number; ++machine) {
+          if (starts ? !is_starting(machine) : !is_off(machine)) continue;
+          const auto share = on_machine(state, machine, request);
+          if (!share) continue;
+          if (!starts) start_machine(machine);
+          wishes_[job].starting = {*share};
+          return;
+        }
+      }
+      return;
+    }
+    // On, starting, off.
+    std::vector<std::uint32_t> order;
+    for (int kind = 0; kind < 3; ++kind) {
+      for (std::uint32_t machine = 0; machine < number; ++machine) {
+        if ((is_off(machine) ? 2 : is_starting(machine) ? 1 : 0) == kind) order.push_back(machine);
+      }
+    }
+    const auto part = [&](std::uint32_t gpus) {
+      const auto of = [&](std::uint64_t all) {
+        return (all * gpus + request.gpus - 1) / request.gpus;
+      };
+      return Request{.gpus = gpus,
+                     .cpu_milli = of(request.cpu_milli),
+                     .memory_mib = of(request.memory_mib),
+                     .models = request.models};
+    };
+    Shares found;
+    std::uint32_t missing = request.gpus;
+    const auto take = [&](std::uint32_t machine, std::uint32_t gpus) {
+      if (gpus == 0) return;
+      const auto share = on_machine(state, machine, part(gpus));
+      if (!share) return;
+      found.push_back(*share);
+      change(state, {*share}, true);
+      missing -= gpus;
+    };
+    for (const std::uint32_t machine : order) {
+      const std::uint32_t gpus = world_.machines[machine].gpus;
+      if (gpus <= missing) take(machine, gpus);
+    }
+    if (missing >= largest) return;
+    for (const std::uint32_t machine : order) {
+      const auto is_here = [&](const Share& share) { return share.machine == machine; };
+      if (missing > 0 && std::none_of(found.begin(), found.end(), is_here)) take(machine, missing);
+    }
+    if (missing > 0) return;
+    Wish& wish = wishes_[job];
+    wish.is_gang = true;
+    for (const Share& share : found) {
+      if (is_off(share.machine)) start_machine(share.machine);
+      if (is_starting(share.machine)) {
+        wish.starting.push_back(share);
+      } else {
+        wish.on.insert(share.machine);
+      }
+    }
+  }
+
   struct Running {
     std::int64_t left = 0, restart_left = 0, restart = 0, begin = 0;
     bool has_run = false;
@@ -89,8 +321,8 @@ class Oracle {
   State empty() const {
     State state;
     for (const Machine& machine : world_.machines) {
-      state.push_back(
-          {std::vector<std::uint32_t>(machine.gpus, 1000), machine.cpu_milli, machine.memory_mib});
+      state.push_back({std::vector<std::uint32_t>(machine.gpus, 1000), machine.cpu_milli,
+                       machine.memory_mib, false});
     }
     return state;
   }
@@ -110,17 +342,19 @@ class Oracle {
       }
       takes ? free.cpu -= share.cpu_milli : free.cpu += share.cpu_milli;
       takes ? free.memory -= share.memory_mib : free.memory += share.memory_mib;
+      if (share.closes) free.is_closed = takes;
     }
   }
 
   // What the request gets of one machine, if it fits.
   std::optional<Share> on_machine(const State& state, std::uint32_t machine,
                                   const Request& request) const {
-    if (!allows_model(request, world_.machines[machine])) return std::nullopt;
     const FreeOn& free = state[machine];
+    if (free.is_closed || !allows_model(request, world_.machines[machine])) return std::nullopt;
     Share share{.machine = machine,
                 .gpu_mask = 0,
                 .gpu_milli = request.gpu_milli > 0 ? request.gpu_milli : 1000,
+                .closes = false,
                 .cpu_milli = request.cpu_milli,
                 .memory_mib = request.memory_mib};
     std::vector<std::pair<std::uint32_t, std::uint32_t>> gpus;  // free thousandths, number
@@ -162,6 +396,38 @@ class Oracle {
     return best->second;
   }
 
+  // Takes what a request for several machines gets of one rack: two passes over its machines.
+  std::optional<Shares> place_in_rack(State& state, const Request& request, std::uint32_t rack,
+                                      std::uint32_t largest) const {
+    const State before = state;
+    Shares shares;
+    std::uint32_t missing = request.gpus;
+    for (const bool is_rest : {false, true}) {
+      for (std::uint32_t i = 0; i < state.size() && missing > 0; ++i) {
+        if (world_.machines[i].rack != rack || (is_rest && missing >= largest)) continue;
+        const std::uint32_t gpus = is_rest ? missing : world_.machines[i].gpus;
+        if (gpus == 0 || gpus > missing) continue;
+        const auto of = [&](std::uint64_t all) {
+          return (all * gpus + request.gpus - 1) / request.gpus;
+        };
+        const auto share = on_machine(state, i,
+                                      {.gpus = gpus,
+                                       .cpu_milli = of(request.cpu_milli),
+                                       .memory_mib = of(request.memory_mib),
+                                       .models = request.models});
+        const bool is_taken = std::any_of(shares.begin(), shares.end(),
+                                          [&](const Share& one) { return one.machine == i; });
+        if (!share || is_taken) continue;
+        shares.push_back(*share);
+        change(state, {*share}, true);
+        missing -= gpus;
+      }
+    }
+    if (missing == 0) return shares;
+    state = before;
+    return std::nullopt;
+  }
+
   // Takes what the request gets.
   std::optional<Shares> place(State& state, const Request& request) const {
     std::uint32_t largest = 0;
@@ -172,6 +438,14 @@ class Oracle {
     const auto part = [&](std::uint64_t all, std::uint32_t gpus) {
       return (all * gpus + request.gpus - 1) / request.gpus;
     };
+    if (request.gpus > largest && world_.policy.same_rack) {
+      std::set<std::uint32_t> racks;
+      for (const Machine& machine : world_.machines) racks.insert(machine.rack);
+      for (const std::uint32_t rack : racks) {
+        if (const auto in_rack = place_in_rack(state, request, rack, largest)) return in_rack;
+      }
+      return std::nullopt;
+    }
     if (request.gpus > largest) {
       for (std::uint32_t i = 0; i < state.size(); ++i) {
         const std::uint32_t gpus = world_.machines[i].gpus;
@@ -231,6 +505,7 @@ class Oracle {
     state.shares = shares;
     waiting_.erase(job);
     running_.insert(job);
+    wishes_.erase(job);
   }
 
   // REQUIRES: what it holds is given back, or will be by the caller.
@@ -247,6 +522,10 @@ class Oracle {
   void stop(std::uint32_t job) {
     change(free_, state_[job].shares, false);
     record(job);
+    for (const Share& share : state_[job].shares) {
+      const auto power = power_.find(share.machine);
+      if (power != power_.end() && !holds_any(share.machine)) power->second.idle_since = now_;
+    }
   }
 
   std::uint64_t held_by(const std::string& team) const {
@@ -256,6 +535,41 @@ class Oracle {
     }
     return held;
   }
+  // What each team deserves by what it asks for: those that ask for less than their part first.
+  void divide() {
+    deserved_.clear();
+    std::map<std::string, std::uint64_t> asked;
+    for (const Job& job : world_.jobs) asked[job.team] = 0;
+    std::uint64_t left = 0;
+    for (const Machine& machine : world_.machines) left += machine.gpus * 1000;
+    for (const auto* jobs : {&running_, &waiting_}) {
+      for (const std::uint32_t job : *jobs) {
+        asked[world_.jobs[job].team] += world_.jobs[job].request.milli_gpus();
+      }
+    }
+    while (true) {
+      std::uint64_t weights = 0;
+      for (const auto& [team, wanted] : asked) weights += weight_of(team);
+      std::map<std::string, std::uint64_t> rest;
+      const std::uint64_t all = left;
+      for (const auto& [team, wanted] : asked) {
+        deserved_[team] = all * weight_of(team) / weights;
+        if (wanted > deserved_[team]) {
+          rest[team] = wanted;
+          continue;
+        }
+        deserved_[team] = wanted;
+        left -= wanted;
+      }
+      if (rest.size() == asked.size()) return;
+      asked = rest;
+    }
+  }
+  bool has_its_share(const std::string& team) const {
+    return world_.policy.order == QueueOrder::kProportion && held_by(team) > 0 &&
+           held_by(team) >= deserved_.at(team);
+  }
+
   std::uint64_t weight_of(const std::string& team) const {
     const auto weight = world_.policy.team_weights.find(team);
     return weight == world_.policy.team_weights.end() ? 1 : weight->second;
@@ -319,7 +633,12 @@ class Oracle {
                                     const std::set<std::string>& passed) const {
     std::optional<std::uint32_t> best;
     const bool is_drf = world_.policy.order == QueueOrder::kDominantResourceFair;
-    const bool is_fair = is_drf || world_.policy.order == QueueOrder::kMaxMinFair;
+    const bool is_proportion = world_.policy.order == QueueOrder::kProportion;
+    const bool is_fair = is_drf || is_proportion || world_.policy.order == QueueOrder::kMaxMinFair;
+    // What its weight, or what it deserves, is compared with.
+    const auto part_of = [&](const std::string& team) {
+      return is_proportion ? std::max<std::uint64_t>(1, deserved_.at(team)) : weight_of(team);
+    };
     const auto used = [&](const std::string& team) {
       return is_drf ? dominant_share_of(team) : held_by(team);
     };
@@ -329,8 +648,8 @@ class Oracle {
       bool is_better = !best;
       if (best) {
         const std::string& other = world_.jobs[*best].team;
-        const std::uint64_t mine = is_fair ? used(team) * weight_of(other) : 0;
-        const std::uint64_t others = is_fair ? used(other) * weight_of(team) : 0;
+        const std::uint64_t mine = is_fair ? used(team) * part_of(other) : 0;
+        const std::uint64_t others = is_fair ? used(other) * part_of(team) : 0;
         is_better = std::tuple(mine, key(job)) < std::tuple(others, key(*best));
       }
       if (is_better) best = job;
@@ -342,9 +661,11 @@ class Oracle {
     std::set<std::uint32_t> tried;
     std::set<std::string> passed;
     std::optional<std::uint32_t> first_blocked;
+    first_unfit_.reset();
+    divide();
     while (const auto job = next(tried, passed)) {
       tried.insert(*job);
-      if (!is_admitted(*job)) {
+      if (has_its_share(world_.jobs[*job].team) || !is_admitted(*job)) {
         passed.insert(world_.jobs[*job].team);
         continue;
       }
@@ -352,6 +673,7 @@ class Oracle {
       const auto shares = place(after, world_.jobs[*job].request);
       bool starts = shares.has_value();
       if (!shares) {
+        if (!world_.pools.empty()) ask_for_machines(*job);
         if (world_.policy.when_blocked == WhenBlocked::kWait) return;
         const std::int64_t guard = world_.policy.starvation_guard_us;
         if (guard > 0 && now_ - world_.jobs[*job].submit_us >= guard) return;
@@ -391,10 +713,15 @@ class Oracle {
     for (const std::uint32_t job : running_) {
       ends.emplace_back(state_[job].begin + estimate(job), job);
     }
+    // Machines that start come after the jobs.
+    const auto jobs = static_cast<std::uint32_t>(world_.jobs.size());
+    for (const auto& [machine, power] : power_) {
+      if (power.ready) ends.emplace_back(*power.ready, jobs + machine);
+    }
     std::sort(ends.begin(), ends.end());
     State state = free_;
     for (const auto& [end, job] : ends) {
-      change(state, state_[job].shares, false);
+      change(state, job < jobs ? state_[job].shares : Shares{all_of(job - jobs)}, false);
       const auto shares = place(state, world_.jobs[first].request);
       if (!shares) continue;
       reservation_ = Reserved{first, std::max(now_, end), state, {}};
@@ -458,6 +785,11 @@ class Oracle {
   std::set<std::uint32_t> to_come_, waiting_, running_;
   std::optional<Reserved> reservation_;
   std::vector<OracleRun> runs_;
+  std::map<std::string, std::uint64_t> deserved_;  // thousandths, by team
+  std::map<std::uint32_t, Power> power_;
+  std::map<std::uint32_t, Wish> wishes_;  // by job
+  std::optional<std::uint32_t> first_unfit_;
+  std::vector<OraclePower> powered_;
   std::int64_t now_ = 0;
 };
 
@@ -478,6 +810,21 @@ std::uint32_t number(std::uint32_t from, std::uint32_t to) {
   return *rc::gen::resize(100, rc::gen::inRange(from, to + 1));
 }
 
+// Each machine is in the first pool, in the second, or always on.
+void add_pools(SmallWorld& world) {
+  for (int i = 0; i < 2; ++i) {
+    world.pools.push_back(
+        {.machines = {}, .least = 0, .start_us = number(0, 5), .kept_us = number(1, 5)});
+  }
+  for (std::uint32_t machine = 0; machine < world.machines.size(); ++machine) {
+    const std::uint32_t pool = number(0, 2);
+    if (pool < 2) world.pools[pool].machines.push_back(machine);
+  }
+  for (NodePool& pool : world.pools) {
+    pool.least = number(0, static_cast<std::uint32_t>(pool.machines.size()));
+  }
+}
+
 SmallWorld any_world() {
   SmallWorld world;
   const std::uint32_t machines = number(1, 4);
@@ -485,7 +832,8 @@ SmallWorld any_world() {
     world.machines.push_back({.model = number(0, 1),
                               .gpus = number(0, 4),
                               .cpu_milli = 1000 * number(2, 8),
-                              .memory_mib = 1024 * number(4, 8)});
+                              .memory_mib = 1024 * number(4, 8),
+                              .rack = number(0, 1)});
   }
   const std::uint32_t jobs = number(1, 8);
   for (std::uint32_t i = 0; i < jobs; ++i) {
@@ -516,14 +864,15 @@ SmallWorld any_world() {
       QueueOrder::kFirstComeFirstServed,  QueueOrder::kPriority,
       QueueOrder::kShortestJob,           QueueOrder::kShortestRemaining,
       QueueOrder::kShortestRemainingWork, QueueOrder::kMaxMinFair,
-      QueueOrder::kDominantResourceFair};
+      QueueOrder::kDominantResourceFair,  QueueOrder::kProportion};
   constexpr PlacementRule kRules[] = {PlacementRule::kFirstFit, PlacementRule::kBestFit,
                                       PlacementRule::kWorstFit};
-  world.policy.order = kOrders[number(0, 6)];
+  world.policy.order = kOrders[number(0, 7)];
   world.policy.when_blocked = static_cast<WhenBlocked>(number(0, 2));
   world.policy.placement = kRules[number(0, 2)];
   world.policy.preempts = !is_fair(world.policy.order) && number(0, 1) == 0;
   world.policy.team_weights = {{"b", 2}};
+  world.policy.same_rack = number(0, 3) == 0;
   if (world.policy.preempts) return world;
   if (number(0, 3) == 0) world.policy.starvation_guard_us = number(1, 12);
   AdmissionRules& admission = world.policy.admission;
@@ -537,16 +886,26 @@ SmallWorld any_world() {
     admission.windows["a"] = {.from_minute = 600, .to_minute = 700};
     admission.begin_of_day_us = 600 * std::int64_t{60'000'000} - number(1, 30);
   }
+  if (!world.policy.same_rack && number(0, 2) == 0) add_pools(world);
   return world;
 }
 
 RC_GTEST_PROP(ReplayOracle, EveryRunIsTheOracles, ()) {
   const SmallWorld world = any_world();
-  const Replay replay =
-      simulate(world.jobs, world.machines, {.scheduling = world.policy, .keep_runs = true});
   RC_LOG() << to_text(world.policy.order) << ", " << to_text(world.policy.when_blocked) << ", "
-           << to_text(world.policy.placement) << (world.policy.preempts ? ", preempts" : "");
-  RC_ASSERT(runs_of(replay) == Oracle(world).run());
+           << to_text(world.policy.placement) << (world.policy.preempts ? ", preempts" : "")
+           << (world.pools.empty() ? "" : ", pools");
+  const Replay replay =
+      simulate(world.jobs, world.machines,
+               {.scheduling = world.policy, .pools = world.pools, .keep_runs = true});
+  Oracle oracle(world);
+  RC_ASSERT(runs_of(replay) == oracle.run());
+  std::vector<OraclePower> powered;
+  for (const PowerSpan& span : replay.powered) {
+    powered.emplace_back(span.machine, span.begin_us, span.end_us);
+  }
+  std::sort(powered.begin(), powered.end());
+  RC_ASSERT(powered == oracle.powered());
 }
 
 // Jobs that differ in what decides their turn may be given in any order.
@@ -562,9 +921,10 @@ RC_GTEST_PROP(ReplayOracle, TheOrderOfTheInputChangesNothing, ()) {
   }
   // Ends at the same moment are handled in the order of the input; they are the tie that is left.
   std::set<std::int64_t> ends;
-  const Replay replay = simulate(world.jobs, world.machines, {.scheduling = world.policy});
+  const ReplayOptions options{.scheduling = world.policy, .pools = world.pools};
+  const Replay replay = simulate(world.jobs, world.machines, options);
   for (const JobResult& result : replay.jobs) RC_PRE(ends.insert(result.end_us).second);
-  const Replay again = simulate(shuffled, world.machines, {.scheduling = world.policy});
+  const Replay again = simulate(shuffled, world.machines, options);
   RC_ASSERT(again.end_us == replay.end_us);
   RC_ASSERT(again.idle_milli_gpu_us == replay.idle_milli_gpu_us);
   for (std::size_t i = 0; i < shuffled.size(); ++i) {

@@ -155,7 +155,7 @@ Int128 fragmentation(const FreeMachine& free, const Machine& machine,
 }
 
 Placement::Placement(ClusterState& cluster, PlacementRule rule, std::span<const RequestKind> kinds,
-                     SeededRandom& random)
+                     SeededRandom& random, bool same_rack)
     : cluster_(cluster),
       index_(cluster, machine_order(rule)),
       rule_(rule),
@@ -168,6 +168,11 @@ Placement::Placement(ClusterState& cluster, PlacementRule rule, std::span<const 
   }
   if (rule_ == PlacementRule::kGpuClustering) {
     held_by_size_.assign(count, std::vector<std::uint32_t>(kGpusPerMachineMax + 2, 0));
+  }
+  if (same_rack) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> racks;
+    for (std::uint32_t i = 0; i < count; ++i) racks[cluster.machines()[i].rack].push_back(i);
+    for (auto& [number, machines] : racks) racks_.push_back(std::move(machines));
   }
   for (const Machine& machine : cluster.machines()) {
     cpu_max_ = std::max(cpu_max_, machine.cpu_milli);
@@ -351,14 +356,57 @@ std::optional<Share> Placement::choose(const Request& request) {
   return best->share;
 }
 
+namespace {
+
+// What `gpus` of a request's GPUs take of its CPU and memory, rounded up.
+Request part_of(const Request& request, std::uint32_t gpus) {
+  const auto part = [&](std::uint64_t all) {
+    return (all * gpus + request.gpus - 1) / request.gpus;
+  };
+  return {.gpus = gpus,
+          .cpu_milli = part(request.cpu_milli),
+          .memory_mib = part(request.memory_mib),
+          .models = request.models};
+}
+
+}  // namespace
+
+// Idle machines whole, in their order, and the rest on the first other one that has room.
+std::optional<Shares> Placement::find_in_rack(const Request& request,
+                                              std::span<const std::uint32_t> rack) const {
+  Shares shares;
+  std::uint32_t missing = request.gpus;
+  for (const std::uint32_t machine : rack) {
+    const std::uint32_t gpus = cluster_.machines()[machine].gpus;
+    if (missing == 0) break;
+    if (gpus == 0 || gpus > missing) continue;
+    const Request each = part_of(request, gpus);
+    if (!cluster_.fits(machine, each)) continue;
+    shares.push_back(cluster_.share_on(machine, each));
+    missing -= gpus;
+  }
+  if (missing == 0) return shares;
+  if (missing >= cluster_.largest_machine()) return std::nullopt;
+  const Request rest = part_of(request, missing);
+  for (const std::uint32_t machine : rack) {
+    const bool is_taken =
+        std::ranges::any_of(shares, [&](const Share& share) { return share.machine == machine; });
+    if (is_taken || !cluster_.fits(machine, rest)) continue;
+    shares.push_back(cluster_.share_on(machine, rest));
+    return shares;
+  }
+  return std::nullopt;
+}
+
 std::optional<Shares> Placement::find_on_several(const Request& request) {
   // It takes idle machines, and less than all of one more.
   if (request.gpus > index_.idle_gpus() + cluster_.largest_machine()) return std::nullopt;
+  for (const auto& rack : racks_) {
+    if (std::optional<Shares> shares = find_in_rack(request, rack)) return shares;
+  }
+  if (!racks_.empty()) return std::nullopt;
   Shares shares;
   std::uint32_t missing = request.gpus;
-  const auto part = [&](std::uint64_t all, std::uint32_t gpus) {
-    return (all * gpus + request.gpus - 1) / request.gpus;  // rounded up
-  };
   const auto count = static_cast<std::uint32_t>(cluster_.machines().size());
   for (std::uint32_t i = 0; i < count && missing > 0; ++i) {
     const Machine& machine = cluster_.machines()[i];
@@ -366,20 +414,14 @@ std::optional<Shares> Placement::find_on_several(const Request& request) {
         cluster_.free_on(i).whole_gpus < machine.gpus) {
       continue;
     }
-    const Request each{.gpus = machine.gpus,
-                       .cpu_milli = part(request.cpu_milli, machine.gpus),
-                       .memory_mib = part(request.memory_mib, machine.gpus),
-                       .models = request.models};
+    const Request each = part_of(request, machine.gpus);
     if (!cluster_.fits(i, each)) continue;
     shares.push_back(cluster_.share_on(i, each));
     missing -= machine.gpus;
   }
   if (missing == 0) return shares;
   if (missing >= cluster_.largest_machine()) return std::nullopt;
-  const Request rest{.gpus = missing,
-                     .cpu_milli = part(request.cpu_milli, missing),
-                     .memory_mib = part(request.memory_mib, missing),
-                     .models = request.models};
+  const Request rest = part_of(request, missing);
   take(shares);
   const std::optional<Share> share = choose(rest);
   give_back(shares);

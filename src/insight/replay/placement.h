@@ -58,8 +58,9 @@ Int128 fragmentation(const FreeMachine& free, const Machine& machine,
 class Placement {
  public:
   // REQUIRES: all arguments outlive it. `kinds` matters to kLeastFragmentation alone.
+  // `same_rack`: what goes to several machines gets those of one rack, the first that has room.
   Placement(ClusterState& cluster, PlacementRule rule, std::span<const RequestKind> kinds,
-            SeededRandom& random);
+            SeededRandom& random, bool same_rack = false);
 
   // What the job would get now; nothing if it doesn't fit.
   std::optional<Shares> find(const Request& request);
@@ -91,6 +92,8 @@ class Placement {
   Int128 cost_of(std::uint32_t machine, const Request& request) const;
   Choice least_fragmentation(std::uint32_t machine, const Request& request, std::size_t kind);
   std::optional<Shares> find_on_several(const Request& request);
+  std::optional<Shares> find_in_rack(const Request& request,
+                                     std::span<const std::uint32_t> rack) const;
   void take(const Share& share);
 
   ClusterState& cluster_;
@@ -98,6 +101,7 @@ class Placement {
   PlacementRule rule_;
   std::span<const RequestKind> kinds_;
   SeededRandom& random_;
+  std::vector<std::vector<std::uint32_t>> racks_;         // machines of each; empty: none matter
   std::vector<std::uint64_t> versions_;                   // of each machine's free resources
   std::vector<std::vector<FragmentationMemo>> memos_;     // [kind][machine]
   std::vector<std::vector<std::uint32_t>> held_by_size_;  // [machine][GPUs of a job]: jobs

@@ -14,6 +14,7 @@ constexpr auto kQueueOrders = enum_names<QueueOrder>({
     {QueueOrder::kMaxMinFair, "max-min"},
     {QueueOrder::kDecayedFairShare, "fair-share"},
     {QueueOrder::kDominantResourceFair, "drf"},
+    {QueueOrder::kProportion, "proportion"},
 });
 
 constexpr auto kBlockedRules = enum_names<WhenBlocked>({
@@ -36,7 +37,7 @@ std::string names_of_all(const Names& names) {
 
 bool is_fair(QueueOrder order) {
   return order == QueueOrder::kMaxMinFair || order == QueueOrder::kDecayedFairShare ||
-         order == QueueOrder::kDominantResourceFair;
+         order == QueueOrder::kDominantResourceFair || order == QueueOrder::kProportion;
 }
 
 std::string_view to_text(QueueOrder order) { return kQueueOrders.name(order); }

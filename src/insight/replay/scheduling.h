@@ -26,6 +26,10 @@ enum class QueueOrder {
   kDecayedFairShare,
   // The team whose largest share of GPUs, CPUs or memory is the least for its weight comes first.
   kDominantResourceFair,
+  // Each team deserves GPUs by its weight, no more than it asks for; what it doesn't ask for is
+  // divided among the others. The team that holds the least of what it deserves comes first, and
+  // one that holds all of that gets nothing (Volcano's proportion).
+  kProportion,
 };
 bool is_fair(QueueOrder order);              // between teams
 std::string_view to_text(QueueOrder order);  // "fcfs", "priority", "sjf", "srtf", "srsf", …
@@ -69,6 +73,8 @@ struct Scheduling {
   std::map<std::string, std::uint32_t> team_weights = {};  // a team that isn't listed: 1
   std::int64_t half_life_us = std::int64_t{7} * 24 * 3600 * 1'000'000;
   std::uint64_t seed = 1;  // of PlacementRule::kRandom
+  // A job on several machines gets machines of one rack: the first that has room for it.
+  bool same_rack = false;
   // A job that doesn't fit and has waited so long is overtaken by nobody. 0: no such guard.
   std::int64_t starvation_guard_us = 0;
   AdmissionRules admission = {};  // REQUIRES: nothing is restricted where `preempts`

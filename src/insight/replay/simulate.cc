@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -34,7 +35,7 @@ class Simulation {
         kinds_(request_kinds(jobs)),
         random_(policy_.seed),
         cluster_(machines),
-        placement_(cluster_, policy_.placement, kinds_.kinds, random_),
+        placement_(cluster_, policy_.placement, kinds_.kinds, random_, policy_.same_rack),
         usage_(jobs, machines, policy_),
         admission_(jobs, usage_.team_of_jobs(), usage_.team_count(), policy_.admission),
         held_(jobs.size()),
@@ -54,10 +55,10 @@ class Simulation {
     const Int128 capacity =
         static_cast<Int128>(replay_.capacity_milli_gpus) * static_cast<Int128>(replay_.end_us);
     // Held time is summed by job, idle time by the clock; neither is derived from the other.
-    CHECK(
-        replay_.held_milli_gpu_us + replay_.idle_milli_gpu_us + replay_.unavailable_milli_gpu_us ==
-            capacity,
-        "GPU time of jobs, idle and unavailable GPU time make up the capacity");
+    CHECK(replay_.held_milli_gpu_us + replay_.idle_milli_gpu_us + replay_.unavailable_milli_gpu_us +
+                  replay_.off_milli_gpu_us + replay_.starting_milli_gpu_us ==
+              capacity,
+          "GPU time of jobs, idle and unavailable GPU time make up the capacity");
     return std::move(replay_);
   }
 
@@ -78,6 +79,10 @@ class Simulation {
         static_cast<Int128>(cluster_.free_milli_gpus()) * static_cast<Int128>(to_us - now_us_);
     replay_.unavailable_milli_gpu_us +=
         static_cast<Int128>(unavailable_milli_) * static_cast<Int128>(to_us - now_us_);
+    replay_.off_milli_gpu_us +=
+        static_cast<Int128>(off_milli_) * static_cast<Int128>(to_us - now_us_);
+    replay_.starting_milli_gpu_us +=
+        static_cast<Int128>(starting_milli_) * static_cast<Int128>(to_us - now_us_);
     usage_.advance(to_us);
     now_us_ = to_us;
   }
@@ -129,6 +134,8 @@ class Simulation {
   std::size_t arrived_ = 0;
   std::int64_t now_us_ = 0;
   std::uint64_t unavailable_milli_ = 0;  // of machines that were taken back, now
+  std::uint64_t off_milli_ = 0;          // of machines of pools, likewise
+  std::uint64_t starting_milli_ = 0;
   bool has_requests_without_gpu_ =
       std::any_of(kinds_.kinds.begin(), kinds_.kinds.end(),
                   [](const RequestKind& kind) { return kind.request.milli_gpus() == 0; });
@@ -139,7 +146,7 @@ class Simulation {
   void drop_impossible(std::span<const Machine> machines) {
     ClusterState empty(machines);
     SeededRandom unused(0);
-    Placement placement(empty, PlacementRule::kFirstFit, {}, unused);
+    Placement placement(empty, PlacementRule::kFirstFit, {}, unused, policy_.same_rack);
     std::vector<bool> is_possible;
     for (const RequestKind& kind : kinds_.kinds) {
       is_possible.push_back(placement.find(kind.request).has_value());
@@ -161,17 +168,19 @@ class RunToEnd : public Simulation {
         left_us_(jobs.size()),
         expected_us_(jobs.size()),
         waiting_(jobs, policy_.order, usage_),
+        scaling_(cluster_, options.pools, jobs.size()),
         cached_(kinds_.kinds.size()) {
     for (std::size_t i = 0; i < jobs.size(); ++i) left_us_[i] = jobs[i].work_us;
     held_.resize(jobs.size() + machines.size());
+    for (const std::uint32_t machine : scaling_.off()) turn_off(machine);
   }
 
   Replay run() {
     while (arrived_ < arrivals_.size() || !ends_.empty() || waiting_.size() > 0) {
       const std::int64_t next_end = ends_.empty() ? kNever : ends_.begin()->end_us;
       const std::int64_t next_return = returns_.empty() ? kNever : returns_.begin()->at_us;
-      const std::int64_t next = std::min(
-          {next_arrival_us(), next_end, next_return, next_reclaim_us(), next_opening_us()});
+      const std::int64_t next = std::min({next_arrival_us(), next_end, next_return,
+                                          next_reclaim_us(), next_opening_us(), next_stop_us()});
       CHECK(next != kNever, "a job that the empty cluster can hold runs in the end");
       if (is_stopped()) break;
       advance_to(next);
@@ -181,15 +190,95 @@ class RunToEnd : public Simulation {
       }
       while (!returns_.empty() && returns_.begin()->at_us == now_us_) return_machine();
       for (; next_reclaim_us() == now_us_; ++reclaimed_) take_back(reclaims_[reclaimed_]);
-      for (; next_arrival_us() == now_us_; ++arrived_) waiting_.add(arrivals_[arrived_]);
+      for (; next_arrival_us() == now_us_; ++arrived_) add_to_queue(arrivals_[arrived_]);
       start_jobs();
+      if (scaling_.is_used()) scale();
+    }
+    note_later_outages();
+    if (scaling_.is_used() && !replay_.is_stopped) {
+      scaling_.end_spans();
+      replay_.powered = scaling_.spans();
+      replay_.machine_starts = replay_.powered.size();
+      std::set<std::uint32_t> were_on;
+      for (const PowerSpan& span : replay_.powered) were_on.insert(span.machine);
+      for (const NodePool& pool : options_.pools) {
+        replay_.machine_starts -= pool.least;
+        for (const std::uint32_t machine : pool.machines) {
+          if (!were_on.contains(machine)) replay_.never_on.push_back(machine);
+        }
+      }
     }
     return take_result();
   }
 
  private:
+  std::int64_t next_stop_us() const {
+    if (!scaling_.is_used()) return kNever;
+    return scaling_.next_stop_us(now_us_).value_or(kNever);
+  }
+  std::uint64_t milli_on(std::uint32_t machine) const {
+    return std::uint64_t{kMilliPerGpu} * cluster_.machines()[machine].gpus;
+  }
+  std::uint32_t holder_of(std::uint32_t machine) const {
+    return static_cast<std::uint32_t>(jobs_.size()) + machine;
+  }
+
+  // Nobody but the machine itself can hold anything of it.
+  void close_machine(std::uint32_t machine) {
+    const Machine& whole = cluster_.machines()[machine];
+    const std::uint32_t all =
+        whole.gpus == kGpusPerMachineMax ? ~std::uint32_t{0} : (1u << whole.gpus) - 1;
+    Shares& held = held_[holder_of(machine)];
+    held = {Share{machine, all, kMilliPerGpu, true, whole.cpu_milli, whole.memory_mib}};
+    placement_.take(held);
+  }
+  void open_machine(std::uint32_t machine) {
+    placement_.give_back(held_[holder_of(machine)]);
+    held_[holder_of(machine)].clear();
+    expected_.erase({now_us_, holder_of(machine)});
+  }
+
+  void turn_off(std::uint32_t machine) {
+    close_machine(machine);
+    off_milli_ += milli_on(machine);
+  }
+  // Machines that are started for a job.
+  void start_machines(const std::vector<std::uint32_t>& machines) {
+    for (const std::uint32_t machine : machines) {
+      off_milli_ -= milli_on(machine);
+      starting_milli_ += milli_on(machine);
+      returns_.insert({scaling_.ready_us(machine), machine});
+      expected_.insert({scaling_.ready_us(machine), holder_of(machine)});
+      reserved_for_.reset();
+    }
+  }
+  void scale() {
+    // The first that fits nowhere, while nobody else is there and nothing comes.
+    if (first_unfit_ && ends_.empty() && !scaling_.is_starting()) {
+      start_machines(scaling_.provide_all(*first_unfit_, now_us_));
+    }
+    for (const std::uint32_t machine : scaling_.stop_idle(now_us_)) {
+      turn_off(machine);
+      reserved_for_.reset();
+    }
+  }
+
   std::int64_t next_reclaim_us() const {
     return reclaimed_ < reclaims_.size() ? reclaims_[reclaimed_].at_us : kNever;
+  }
+
+  // Machines that are taken back after the last job's end: nobody is interrupted, and the time is
+  // not of this replay, but a period that is longer lacks them.
+  void note_later_outages() {
+    std::map<std::uint32_t, std::int64_t> away_until;
+    for (const Reclaim& back : returns_) away_until[back.machine] = back.at_us;
+    for (; reclaimed_ < reclaims_.size(); ++reclaimed_) {
+      const Reclaim& reclaim = reclaims_[reclaimed_];
+      std::int64_t& until = away_until[reclaim.machine];
+      if (reclaim.away_us == 0 || reclaim.at_us < until) continue;
+      until = reclaim.at_us + reclaim.away_us;
+      replay_.outages.push_back({reclaim.machine, reclaim.at_us, until});
+    }
   }
 
   // When a team that has to wait for a part of the day may start jobs again.
@@ -207,6 +296,7 @@ class RunToEnd : public Simulation {
 
   void release(std::uint32_t job) {
     placement_.give_back(held_[job]);
+    scaling_.job_stopped(held_[job], now_us_);
     held_[job].clear();
     expected_.erase({expected_us_[job], job});
     count_restart(job);
@@ -222,7 +312,9 @@ class RunToEnd : public Simulation {
 
   void start(std::uint32_t job, Shares shares) {
     waiting_.remove(job);
+    usage_.remove_waiting(usage_.team_of(job), jobs_[job].request);
     held_[job] = std::move(shares);
+    scaling_.job_started(job, held_[job]);
     const bool resumes = replay_.jobs[job].first_start_us.has_value();
     record_start(job);
     restarts_us_[job] = resumes ? jobs_[job].restart_us : 0;
@@ -236,18 +328,19 @@ class RunToEnd : public Simulation {
   void return_machine() {
     const std::uint32_t machine = returns_.begin()->machine;
     returns_.erase(returns_.begin());
-    const auto outage = static_cast<std::uint32_t>(jobs_.size()) + machine;
-    placement_.give_back(held_[outage]);
-    held_[outage].clear();
-    expected_.erase({now_us_, outage});
-    unavailable_milli_ -= std::uint64_t{kMilliPerGpu} * cluster_.machines()[machine].gpus;
+    open_machine(machine);
+    if (scaling_.is_used()) {
+      scaling_.machine_is_ready(machine, now_us_);
+      starting_milli_ -= milli_on(machine);
+    } else {
+      unavailable_milli_ -= milli_on(machine);
+    }
   }
 
   // A machine that is away already can't be taken back again.
   void take_back(const Reclaim& reclaim) {
     const std::uint32_t machine = reclaim.machine;
-    const auto outage = static_cast<std::uint32_t>(jobs_.size()) + machine;
-    if (!held_[outage].empty()) return;
+    if (!held_[holder_of(machine)].empty()) return;
     ++replay_.reclaims;
     std::vector<ExpectedEnd> interrupted;
     for (const ExpectedEnd& end : ends_) {
@@ -264,15 +357,11 @@ class RunToEnd : public Simulation {
     reserved_for_.reset();
     const std::int64_t away = reclaim.away_us;
     if (away == 0) return;
-    const Machine& whole = cluster_.machines()[machine];
-    const std::uint32_t all =
-        whole.gpus == kGpusPerMachineMax ? ~std::uint32_t{0} : (1u << whole.gpus) - 1;
-    held_[outage] = {Share{machine, all, kMilliPerGpu, whole.cpu_milli, whole.memory_mib}};
-    placement_.take(held_[outage]);
+    close_machine(machine);
     returns_.insert({now_us_ + away, machine});
     replay_.outages.push_back({machine, now_us_, now_us_ + away});
-    expected_.insert({now_us_ + away, outage});
-    unavailable_milli_ += std::uint64_t{kMilliPerGpu} * whole.gpus;
+    expected_.insert({now_us_ + away, holder_of(machine)});
+    unavailable_milli_ += milli_on(machine);
   }
 
   void interrupt(std::uint32_t job) {
@@ -286,22 +375,34 @@ class RunToEnd : public Simulation {
     record_stop(job, done - saved);
     release(job);
     ++replay_.jobs[job].interruptions;
+    add_to_queue(job);
+  }
+
+  void add_to_queue(std::uint32_t job) {
     waiting_.add(job);
+    usage_.add_waiting(usage_.team_of(job), jobs_[job].request);
   }
 
   void start_jobs() {
     std::uint32_t behind = 0;
     std::optional<std::uint32_t> first_blocked;
+    first_unfit_.reset();
+    usage_.divide();
     ++visit_;
     ++state_;
     waiting_.visit([&](std::uint32_t job) {
       if (first_blocked && ++behind > policy_.depth) return false;
-      if (cluster_.free_milli_gpus() == 0 && !has_requests_without_gpu_) return false;
-      if (!admission_.admits(usage_.team_of(job), jobs_[job].request.milli_gpus(), now_us_)) {
+      if (cluster_.free_milli_gpus() == 0 && !has_requests_without_gpu_ && !scaling_.is_used()) {
+        return false;
+      }
+      if (admission_.is_full() && !has_requests_without_gpu_) return false;
+      if (usage_.has_its_share(usage_.team_of(job)) ||
+          !admission_.admits(usage_.team_of(job), jobs_[job].request.milli_gpus(), now_us_)) {
         return true;
       }
       const std::optional<Shares>& shares = find(job);
       if (!shares) {
+        if (scaling_.is_used()) ask_for_machines(job);
         if (policy_.when_blocked == WhenBlocked::kWait || is_guarded(job)) return false;
         if (!first_blocked) first_blocked = job;
         return true;
@@ -315,6 +416,11 @@ class RunToEnd : public Simulation {
       start(job, *shares);
       return true;
     });
+  }
+
+  void ask_for_machines(std::uint32_t job) {
+    if (!first_unfit_) first_unfit_ = job;
+    start_machines(scaling_.provide(job, jobs_[job].request, now_us_));
   }
 
   // Whether the job has waited so long that nobody may overtake it.
@@ -342,15 +448,17 @@ class RunToEnd : public Simulation {
     return reservation_ && reservation_->admits(shares, now_us_ + estimate_of(jobs_[job]));
   }
 
-  // Machines that were taken back hold themselves, in held_ behind the jobs.
+  // Machines that were taken back, are off or start hold themselves, in held_ behind the jobs.
   std::vector<Reclaim> reclaims_;
   std::size_t reclaimed_ = 0;
   std::set<Reclaim> returns_;
   std::vector<std::int64_t> left_us_;      // of each job's work, at its last checkpoint
   std::vector<std::int64_t> expected_us_;  // end of each running job, as the scheduler believes
   WaitingQueue waiting_;
+  Autoscaling scaling_;
   std::set<ExpectedEnd> ends_;      // as they will be
   std::set<ExpectedEnd> expected_;  // as the scheduler believes, returns of machines included
+  std::optional<std::uint32_t> first_unfit_;  // of this visit of the queue
   std::optional<std::uint32_t> reserved_for_;
   std::optional<Reservation> reservation_;
   struct CachedShares {
@@ -633,6 +741,11 @@ Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
   CHECK(!policy.preempts || !is_fair(policy.order), "a fair queue interrupts nobody");
   CHECK(!policy.preempts || (options.spot.reclaimed_per_hour == 0 && options.spot.planned.empty()),
         "preemption and machines that are taken back are not replayed together");
+  CHECK(options.pools.empty() || (!policy.preempts && options.spot.reclaimed_per_hour == 0 &&
+                                  options.spot.planned.empty()),
+        "pools are not replayed together with preemption and machines that are taken back");
+  CHECK(options.pools.empty() || !policy.same_rack,
+        "machines that are started for a job are of any rack");
   CHECK(!policy.preempts || (policy.admission.quotas.empty() && policy.admission.windows.empty()),
         "preemption and quotas or windows are not replayed together");
   if (!policy.preempts) return RunToEnd(jobs, machines, options).run();

@@ -1,9 +1,11 @@
 // simulate(): replays jobs on machines under a scheduling policy, event by event.
 //
 // Deterministic: same input and seed, same result. Integers throughout: the GPU time of all jobs
-// plus idle and unavailable GPU time is exactly capacity times duration, which simulate() checks.
-// Events of one moment are handled in this order: jobs end, machines come back, machines are taken
-// back, jobs arrive; each in the order of the input.
+// plus idle, unavailable, off and starting GPU time is exactly capacity times duration, which
+// simulate() checks.
+// Events of one moment are handled in this order: jobs end, machines come back or have started,
+// machines are taken back, jobs arrive, jobs start, machines are stopped; each in the order of the
+// input.
 #pragma once
 
 #include <atomic>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "core/int128.h"
+#include "insight/replay/autoscaling.h"
 #include "insight/replay/job.h"
 #include "insight/replay/scheduling.h"
 #include "insight/replay/spot.h"
@@ -48,12 +51,18 @@ struct Replay {
   std::vector<JobResult> jobs;  // as given
   std::vector<Outage> outages;  // by begin; the last ones may end after the replay
   std::vector<JobRun> runs;     // by end, where keep_runs asks for them
-  std::int64_t end_us = 0;      // of the last job; the replay lasts from 0 to here
+  // When machines of pools were on, by begin; the last ones may end after the replay.
+  std::vector<PowerSpan> powered;
+  std::vector<std::uint32_t> never_on;  // machines of pools
+  std::uint64_t machine_starts = 0;     // likewise
+  std::int64_t end_us = 0;              // of the last job; the replay lasts from 0 to here
   std::uint64_t capacity_milli_gpus = 0;
   // Thousandths of a GPU times microseconds, from 0 to end_us.
   Int128 held_milli_gpu_us = 0;
   Int128 idle_milli_gpu_us = 0;
   Int128 unavailable_milli_gpu_us = 0;  // of machines that were taken back
+  Int128 off_milli_gpu_us = 0;          // of machines of pools that were off
+  Int128 starting_milli_gpu_us = 0;     // of those that were starting
   // Of what was held: what restarts cost, in which no work was done.
   Int128 restart_milli_gpu_us = 0;
   Int128 lost_milli_gpu_us = 0;  // of what was held: work that had to be done again
@@ -70,6 +79,8 @@ struct Watch {
 struct ReplayOptions {
   Scheduling scheduling = {};
   Spot spot = {};  // REQUIRES: nothing is taken back where scheduling.preempts
+  // REQUIRES: none where scheduling.preempts or something is taken back.
+  std::vector<NodePool> pools = {};
   bool keep_runs = false;
   Watch* watch = nullptr;
 };

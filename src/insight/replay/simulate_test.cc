@@ -318,6 +318,57 @@ TEST(Reclaims, AnOutageOfAMachineThatIsAwayKeepsItAway) {
   EXPECT_EQ(all_reclaims(machines, spot), expected);
 }
 
+std::vector<std::int64_t> ends_s(const Replay& replay) {
+  std::vector<std::int64_t> ends;
+  for (const PowerSpan& span : replay.powered) {
+    ends.push_back(span.end_us ? *span.end_us / kSecond : -1);
+  }
+  return ends;
+}
+
+TEST(NodePools, AMachineStartsForAJobAndStopsWithoutOne) {
+  // One of two machines is always on. The second job finds it full, and waits 60 s for the other
+  // one, which stops 30 s after it.
+  const std::vector<Job> jobs = {make_job(0, 1000, 4), make_job(10, 100, 4), make_job(20, 5, 1)};
+  const Replay replay = simulate(
+      jobs, machines_of({4, 4}),
+      {.pools = {
+           {.machines = {0, 1}, .least = 1, .start_us = 60 * kSecond, .kept_us = 30 * kSecond}}});
+  EXPECT_EQ(starts_s(replay), (Starts{0, 70, 170}));  // nobody overtakes
+  EXPECT_EQ(ends_s(replay), (Starts{-1, 205}));
+  EXPECT_EQ(replay.machine_starts, 1u);
+  const Int128 second = Int128{kSecond} * 4000;
+  EXPECT_EQ(replay.starting_milli_gpu_us, 60 * second);
+  EXPECT_EQ(replay.off_milli_gpu_us, (10 + 1000 - 205) * second);
+}
+
+TEST(NodePools, JobsShareWhatStartsForThem) {
+  // Four jobs of one GPU: one machine for all; the fifth needs another one.
+  std::vector<Job> jobs(5, make_job(0, 100, 1));
+  const NodePool pool{
+      .machines = {0, 1, 2}, .least = 0, .start_us = 60 * kSecond, .kept_us = 30 * kSecond};
+  const Replay replay = simulate(
+      jobs, machines_of({4, 4, 4}),
+      {.scheduling = with(QueueOrder::kFirstComeFirstServed, WhenBlocked::kSkip), .pools = {pool}});
+  EXPECT_EQ(starts_s(replay), (Starts{60, 60, 60, 60, 60}));
+  EXPECT_EQ(ends_s(replay), (Starts{190, 190}));
+  EXPECT_EQ(replay.never_on, std::vector<std::uint32_t>{2});
+}
+
+TEST(NodePools, AGangGetsAllItsMachinesAndKeepsThem) {
+  // Eight GPUs are two machines. The first is on and idle: it would stop at 10 s, before the other
+  // one is there, if the gang did not wait for it.
+  const NodePool pool{
+      .machines = {0, 1, 2}, .least = 0, .start_us = 60 * kSecond, .kept_us = 10 * kSecond};
+  const std::vector<Job> jobs = {make_job(0, 20, 1), make_job(85, 100, 8)};
+  const Replay replay =
+      simulate(jobs, machines_of({4, 4, 4}),
+               {.scheduling = with(QueueOrder::kFirstComeFirstServed, WhenBlocked::kBackfill),
+                .pools = {pool}});
+  EXPECT_EQ(starts_s(replay), (Starts{60, 145}));
+  EXPECT_EQ(ends_s(replay), (Starts{255, 255}));
+}
+
 TEST_P(RandomWorlds, KeepTheirPromises) {
   SeededRandom random(GetParam());
   for (int i = 0; i < 40; ++i) {

@@ -21,6 +21,7 @@ TeamUsage::TeamUsage(std::span<const Job> jobs, std::span<const Machine> machine
                      const Scheduling& scheduling)
     : by_use_(scheduling.order == QueueOrder::kDecayedFairShare),
       by_dominant_share_(scheduling.order == QueueOrder::kDominantResourceFair),
+      by_proportion_(scheduling.order == QueueOrder::kProportion),
       step_us_(std::max<std::int64_t>(1, scheduling.half_life_us / 64)),
       next_step_us_(step_us_) {
   for (const Machine& machine : machines) {
@@ -55,6 +56,38 @@ void TeamUsage::stop(std::uint32_t team, const Request& request) {
   teams_[team].memory_held -= request.memory_mib;
 }
 
+void TeamUsage::add_waiting(std::uint32_t team, const Request& request) {
+  teams_[team].waiting += request.milli_gpus();
+}
+void TeamUsage::remove_waiting(std::uint32_t team, const Request& request) {
+  teams_[team].waiting -= request.milli_gpus();
+}
+
+void TeamUsage::divide() {
+  if (!by_proportion_) return;
+  UInt128 left = gpus_;
+  UInt128 weights = 0;
+  std::vector<bool> is_open(teams_.size(), true);
+  for (const Team& team : teams_) weights += team.weight;
+  // Whoever asks for less than its part gets that, and leaves the rest to the others.
+  for (bool changed = true; changed;) {
+    changed = false;
+    const UInt128 all = left;
+    const UInt128 all_weights = weights;
+    for (std::size_t i = 0; i < teams_.size(); ++i) {
+      if (!is_open[i]) continue;
+      Team& team = teams_[i];
+      team.deserved = static_cast<std::uint64_t>(all * team.weight / all_weights);
+      if (team.held + team.waiting > team.deserved) continue;
+      team.deserved = team.held + team.waiting;
+      is_open[i] = false;
+      left -= team.deserved;
+      weights -= team.weight;
+      changed = true;
+    }
+  }
+}
+
 UInt128 TeamUsage::dominant_share(const Team& team) const {
   return std::max({share_in_parts(team.held, gpus_), share_in_parts(team.cpu_held, cpus_),
                    share_in_parts(team.memory_held, memory_)});
@@ -87,6 +120,11 @@ bool TeamUsage::is_before(std::uint32_t a, std::uint32_t b) const {
   if (by_use_) return left.used * right.weight < right.used * left.weight;
   if (by_dominant_share_) {
     return dominant_share(left) * right.weight < dominant_share(right) * left.weight;
+  }
+  if (by_proportion_) {
+    // Who deserves nothing holds a lot of it as soon as it holds anything.
+    return static_cast<UInt128>(left.held) * std::max<std::uint64_t>(1, right.deserved) <
+           static_cast<UInt128>(right.held) * std::max<std::uint64_t>(1, left.deserved);
   }
   return static_cast<UInt128>(left.held) * right.weight <
          static_cast<UInt128>(right.held) * left.weight;

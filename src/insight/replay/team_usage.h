@@ -26,6 +26,16 @@ class TeamUsage {
   void start(std::uint32_t team, const Request& request);
   void stop(std::uint32_t team, const Request& request);
 
+  // Jobs that wait, for what teams deserve. They matter where the order asks for it only.
+  void add_waiting(std::uint32_t team, const Request& request);
+  void remove_waiting(std::uint32_t team, const Request& request);
+  // Divides the GPUs anew by what teams ask for now.
+  void divide();
+  // Whether it holds all that it deserves. A team that holds nothing never does.
+  bool has_its_share(std::uint32_t team) const {
+    return by_proportion_ && teams_[team].held > 0 && teams_[team].held >= teams_[team].deserved;
+  }
+
   // Whether team a is served before team b: less held or used for its weight.
   bool is_before(std::uint32_t a, std::uint32_t b) const;
 
@@ -34,7 +44,9 @@ class TeamUsage {
     std::uint64_t held = 0;  // GPU thousandths now
     UInt128 cpu_held = 0;
     UInt128 memory_held = 0;
-    UInt128 used = 0;  // GPU thousandths times microseconds, decayed
+    UInt128 used = 0;            // GPU thousandths times microseconds, decayed
+    std::uint64_t waiting = 0;   // GPU thousandths
+    std::uint64_t deserved = 0;  // likewise
     std::uint32_t weight = 1;
   };
   void decay_step();
@@ -43,6 +55,7 @@ class TeamUsage {
 
   bool by_use_;
   bool by_dominant_share_;
+  bool by_proportion_;
   UInt128 gpus_ = 0;  // thousandths, of all machines; likewise the others
   UInt128 cpus_ = 0;
   UInt128 memory_ = 0;

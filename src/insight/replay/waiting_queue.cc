@@ -15,6 +15,7 @@ QueueKey queue_key(QueueOrder order, const Job& job, std::uint32_t index, std::i
     case QueueOrder::kMaxMinFair:
     case QueueOrder::kDecayedFairShare:
     case QueueOrder::kDominantResourceFair:
+    case QueueOrder::kProportion:
       break;
     case QueueOrder::kPriority:
       key = -static_cast<Int128>(job.priority);
