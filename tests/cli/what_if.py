@@ -28,11 +28,17 @@ REPLAY = ["replay", "--month", "2017-10", "--cluster", "philly"]
 
 
 def replay(*options):
-    """What was printed, and the rows of calibration, jobs, teams and costs by their first cell."""
+    """What was printed, the rows of calibration, jobs and teams by their first cell, and the tables of costs."""
     out, _ = expect_run([*REPLAY, *options, "--format", "json"], cwd)
     tables = json.loads(out)
     rows = [{next(iter(row.values())): row for row in table["rows"]} for table in tables]
-    return out, rows[:3], tables[3:]
+    exact = {row["figure"]: row for row in tables[3]["rows"] if row["team"] == "(all)"}
+    for column in ("as_it_was", "replayed_as_it_was", "what_if"):
+        sizes = [Decimal(exact[figure][column]) for figure in ("held", "idle", "unavailable", "off", "starting")]
+        expect(sum(sizes) == Decimal(exact["capacity"][column]), f"{column} adds up to the capacity: {sizes}")
+    teams = sum(Decimal(row["what_if"]) for row in tables[3]["rows"] if row["team"] != "(all)" and row["figure"] == "held")
+    expect(teams == Decimal(exact["held"]["what_if"]), f"teams hold {teams} of {exact['held']}")
+    return out, rows[:3], tables[4:]
 
 
 def hours(rows, figure, column="what_if"):
@@ -224,6 +230,19 @@ expect(int(jobs["jobs"]["what_if"]) == int(jobs["jobs"]["as_it_was"]) + 4, f"eac
 _, (_, jobs, _), _ = replay("--outage", "100@2017-10-01T06:00:00Z/24h")
 expect(hours(jobs, "unavailable") > 0 and int(jobs["interruptions"]["what_if"]) > 0, f"an outage: {jobs}")
 expect(abs(capacity(jobs) - capacity(jobs, "as_it_was")) < 1, f"capacity x time: {jobs}")
+# The same outage as a trace gives the same replay, and one after the last job counts as unavailable too.
+nodes = sorted(row.split(",")[1] for row in (data / "philly-nodes.csv").read_text().splitlines()[1:])
+(cwd / "trace.csv").write_text("node,from,to\n" + "".join(
+    f"{node},2017-10-01T06:00:00Z,2017-10-02T06:00:00Z\n" for node in nodes[:100]))
+_, (_, traced, _), _ = replay("--spot-trace", "trace.csv")
+expect(traced == jobs, f"a trace of the outage: {traced}, {jobs}")
+(cwd / "unknown.csv").write_text("node,from,to\nnobody,2017-10-01T06:00:00Z,2017-10-02T06:00:00Z\n")
+(cwd / "late.csv").write_text("node,from,to\n" + nodes[0] + ",2018-10-01T06:00:00Z,2018-10-02T06:00:00Z\n")
+(cwd / "reversed.csv").write_text("node,from,to\n" + nodes[0] + ",2017-10-02T06:00:00Z,2017-10-01T06:00:00Z\n")
+for name, text in [("unknown.csv", "1 of 1 interruptions in 2017-10 are of nodes"), ("late.csv", "changes nothing"),
+                   ("reversed.csv", "reversed.csv:2")]:
+    expect_run([*REPLAY, "--spot-trace", name], cwd, code=2, has=[text])
+expect_run([*REPLAY, "--spot-trace", "nowhere.csv"], cwd, code=1, has=["cannot read nowhere.csv"])
 _, (_, jobs, teams), _ = replay("--quota", "6214e9=2+0", "--quota", "ee9e8c=1000")
 expect(seconds(teams["6214e9"]["wait_p95_what_if"]) > seconds(teams["6214e9"]["wait_p95"]), f"{teams['6214e9']}")
 _, (_, _, teams), _ = replay("--off-peak", "6214e9=20:00-06:00")
@@ -231,11 +250,43 @@ expect(seconds(teams["6214e9"]["wait_p95_what_if"]) > 3600, f"it waits for the e
 _, (_, shared, _), _ = replay("--slice", "6214e9=25%@130%")
 expect(hours(shared, "held") < hours(shared, "held", "as_it_was"), "a part of a GPU holds less")
 
+# Autoscaled nodes: held, idle, off and starting GPU-hours are the capacity; whoever keeps few on pays less and waits
+# longer; the bill is that of the nodes while they are on, and a ledger of it reconciles.
+scaled_options = ["--autoscale", "20@5m/10m", "--slo", "10", "--slo", "6214e9=0"]
+out, (_, jobs, teams), costs = replay(*scaled_options)
+sizes = [hours(jobs, figure) for figure in ("held", "idle", "off", "starting", "unavailable")]
+expect(abs(sum(sizes) - capacity(jobs, "as_it_was")) < 1 and min(sizes[:4]) > 0, f"capacity x time: {jobs}")
+expect(Decimal(costs[0]["total"]["what_if"]) < Decimal(costs[0]["total"]["as_it_was"]), f"{costs[0]['total']}")
+expect(seconds(jobs["wait, p99"]["what_if"]) > 0 and int(jobs["node starts"]["what_if"]) > 0, f"{jobs}")
+expect(jobs["over their limit"]["what_if"].endswith(" %") and "over_limit_what_if" in teams["6214e9"], f"{jobs}")
+expect(Decimal(jobs["energy of GPUs, kWh"]["what_if"].replace(",", "")) <
+       Decimal(jobs["energy of GPUs, kWh"]["replayed_as_it_was"].replace(",", "")), f"what is off draws nothing: {jobs}")
+expect(replay(*scaled_options)[0] == out, "it comes out alike twice")
+_, (_, longer, _), dearer = replay("--autoscale", "20@5m/4h")
+expect(hours(longer, "off") < hours(jobs, "off"), f"kept on for longer: {longer}")
+expect(Decimal(dearer[0]["total"]["what_if"]) > Decimal(costs[0]["total"]["what_if"]), f"{dearer[0]['total']}")
+expect_run([*REPLAY, *scaled_options, "--out", "scaled.duckdb"], cwd)
+reconciled, _ = expect_run(["--store", "scaled.duckdb", "reconcile", "--month", "2017-10", "--format", "json"], cwd)
+reconciled = json.loads(reconciled)[0]
+expect(all(Decimal(row["difference"]) == 0 for row in reconciled["rows"]), f"to the last digit: {reconciled}")
+effective = next(row for row in reconciled["rows"] if row["cost"] == "effective")
+expect(Decimal(effective["posted"]) == Decimal(costs[0]["total"]["what_if"]), f"{effective}, {costs[0]['total']}")
+
+# Racks: what no rack holds never starts, and one rack for all is as no rack. Volcano's proportion keeps the hours.
+_, (_, plain_jobs, _), _ = replay()
+_, (_, one_rack, _), _ = replay("--same-rack", "10000")
+expect(one_rack["never start"]["what_if"] == plain_jobs["never start"]["what_if"], f"{one_rack['never start']}")
+_, (_, small_racks, _), _ = replay("--same-rack", "1")
+expect(int(small_racks["never start"]["what_if"]) > int(plain_jobs["never start"]["what_if"]), f"{small_racks['never start']}")
+_, (_, proportional, _), _ = replay("--scheduler", "proportion", "--weight", "6214e9=3", "--nodes=-330")
+expect(abs(hours(proportional, "held") + hours(proportional, "idle") -
+           hours(replay("--nodes=-330")[1][1], "held") - hours(replay("--nodes=-330")[1][1], "idle")) < 1, f"{proportional}")
+
 # Files: every table as CSV and Parquet, charts that are well formed, a PDF; the Gantt adds up to what is held.
 expect_run([*REPLAY, "--nodes=-20", "--demand-range", "10", "--files", "files", "--report", "what-if.pdf"], cwd,
            has=["tables and charts to files", "wrote what-if.pdf"])
 names = {path.name for path in (cwd / "files").iterdir()}
-for name in ("calibration", "jobs", "range", "teams", "costs", "moments", "waits", "gantt", "workloads"):
+for name in ("calibration", "jobs", "range", "teams", "exact", "costs", "moments", "waits", "gantt", "workloads"):
     expect({name + ".csv", name + ".parquet"} <= names, f"{name} in {sorted(names)}")
 for name in ("gantt", "over-time", "waits"):
     root = xml.etree.ElementTree.parse(cwd / "files" / f"{name}.svg").getroot()
@@ -252,7 +303,7 @@ expect_run([*REPLAY, "--files", "files"], cwd, code=2, has=["has files already"]
 # What changes nothing is an error, and says so.
 for options, code, text in [
         (["--demand", "nobody=150%"], 2, "changes nothing"),
-        (["--weight", "nobody=2"], 2, "changes nothing"),
+        (["--scheduler", "max-min", "--weight", "nobody=2"], 2, "changes nothing"),
         (["--price", "H100-SXM5-80GB=50%"], 2, "changes nothing"),
         (["--spot", "H100-SXM5-80GB=1%"], 2, "no node with H100"),
         (["--spot", "101%"], 2, "--spot '101%'"),
@@ -278,6 +329,23 @@ for options, code, text in [
         (["--new-team", "acme=6214e9", "--out", "new.duckdb"], 2, "can't be combined with --new-team"),
         (["--repeat", "6214e9=8x24h@mon"], 2, "--repeat"),
         (["--restart", "60"], 2, "give --preempt or --spot"),
+        (["--weight", "6214e9=2"], 2, "--weight changes nothing here"),
+        (["--blocked", "wait", "--depth", "5"], 2, "--depth changes nothing here"),
+        (["--preempt", "--scheduler", "srtf", "--blocked", "skip"], 2, "--blocked changes nothing here"),
+        (["--blocked", "skip", "--lengths", "limit"], 2, "--lengths changes nothing here"),
+        (["--seed", "7"], 2, "--seed changes nothing here"),
+        (["--autoscale", "4"], 2, "--autoscale '4'"),
+        (["--autoscale", "4@5m/0m"], 2, "--autoscale '4@5m/0m'"),
+        (["--autoscale", "9999@5m/10m"], 2, "autoscaling changes nothing"),
+        (["--autoscale", "4@5m/10m", "--autoscale", "2@5m/10m"], 2, "in two autoscaled pools"),
+        (["--autoscale", "4@5m/10m", "--spot", "1%"], 2, "--autoscale can't be combined with --spot"),
+        (["--autoscale", "4@5m/10m", "--fewest-nodes", "60"], 2, "--autoscale can't be combined with --fewest-nodes"),
+        (["--same-rack", "8", "--autoscale", "4@5m/10m"], 2, "--same-rack can't be combined with --autoscale"),
+        (["--slo", "soon"], 2, "--slo 'soon'"),
+        (["--slo", "60", "--slo", "30"], 2, "a limit for these jobs already"),
+        (["--slo", "nobody=60"], 2, "changes nothing"),
+        (["--power", "H100-SXM5-80GB=700/100"], 2, "no node with H100-SXM5-80GB, so its power"),
+        (["--power", "T4=10/20"], 2, "--power 'T4=10/20'"),
         (["--nodes=-20", "--seeds", "4"], 2, "4 seeds change nothing"),
         (["--demand-range", "95"], 2, "--demand-range"),
         (["--fewest-nodes", "5", "--fewest-model", "H9000"], 2, "--fewest-model 'H9000'"),
@@ -285,7 +353,7 @@ for options, code, text in [
         (["--nodes=-100000"], 2, "can't be removed")]:
     expect_run([*REPLAY, *options], cwd, code=code, has=[text])
 csv_text, _ = expect_run([*REPLAY, "--format", "csv"], cwd)
-expect(len(csv_text.strip().split("\n\n")) == 4, f"four tables as CSV:\n{csv_text}")
+expect(len(csv_text.strip().split("\n\n")) == 5, f"five tables as CSV:\n{csv_text}")
 expect(ledger.read_bytes() == before, "a replay writes nothing")
 
 # MIG for notebooks: the trace's one-GPU jobs of one team, on A100s, which Philly did not have. A seventh of a
@@ -306,7 +374,7 @@ def notebooks(*options):
     out, _ = expect_run([*REPLAY, *options, "--format", "json"], mig)
     tables = json.loads(out)
     rows = [{next(iter(row.values())): row for row in table["rows"]} for table in tables]
-    return rows[1], rows[2], tables[3]
+    return rows[1], rows[2], tables[4]
 
 
 TEAM = "6214e9"

@@ -38,6 +38,11 @@ Charge complete_charge(const Charge& replayed, const BillLines& lines) {
     charge.list_unit_price.reset();
     charge.contracted_unit_price.reset();
   }
+  if (charge.charge_period != replayed.charge_period) {
+    charge.charge_period = replayed.charge_period;  // of a part of it
+    charge.pricing_quantity.reset();
+    charge.consumed_quantity.reset();
+  }
   charge.costs = replayed.costs;
   charge.resource_id = replayed.resource_id;
   charge.resource_name = replayed.resource_name;

@@ -14,6 +14,7 @@
 #include "core/files/output_path.h"
 #include "core/try.h"
 #include "insight/queries/what_if_query.h"
+#include "insight/what_if/interruptions.h"
 #include "insight/what_if/scenario_text.h"
 #include "server/api/what_if_report.h"
 
@@ -45,6 +46,11 @@ Result<WhatIfQuery> parse_query(const ReplayOptions& options, const Config& conf
   WhatIfQuery query;
   query.cluster = options.cluster;
   query.scenario = TRY(what_if::parse_scenario(options.scenario));
+  if (!options.scenario.spot_trace.empty()) {
+    const std::string& path = options.scenario.spot_trace;
+    const std::string text = TRY(read_file(path, what_if::kInterruptionBytesMax));
+    query.scenario.interruptions = TRY(what_if::parse_interruptions(text, path));
+  }
   query.calibration = TRY(what_if::parse_scheduling(
       options.calibrate_order, options.calibrate_blocked, options.calibrate_placement));
   query.calibration_limits = TRY(what_if::parse_lengths(options.calibrate_lengths));
@@ -129,6 +135,10 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
     if (*search) about_jobs.push_back(**search);
   }
   about_jobs.push_back(tables.teams);
+  // What people read is rounded; programs get the figures themselves as well.
+  if (options.table.format == "csv" || options.table.format == "json") {
+    about_jobs.push_back(tables.exact);
+  }
   if (options.table.format == "csv") {
     // Tables with different columns: one header each, and an empty line between them.
     for (const Table& table : about_jobs) {
@@ -157,9 +167,23 @@ void add_team_options(CLI::App& command, what_if::ScenarioTexts& texts) {
                   "Minutes after which nobody overtakes a job that doesn't fit, with --blocked "
                   "skip or backfill")
       ->check(CLI::Range(1u, what_if::kMinutesMax));
+  command
+      .add_option("--same-rack", texts.same_rack,
+                  "A job on several nodes gets those of one rack; racks have so many nodes, in the "
+                  "order of their names")
+      ->check(CLI::Range(1u, what_if::kRackNodesMax));
   command.add_option("--outage", texts.outages,
                      "N@TIME/LENGTH: so many nodes are away, and which: "
                      "4@2026-03-05T00:00:00Z/24h:model=H100-SXM5-80GB,pool=train");
+  command.add_option("--autoscale", texts.autoscaled,
+                     "N@START/KEPT: nodes that start while jobs wait and stop without work, and "
+                     "which: 4@5m/10m:model=H100-SXM5-80GB,pool=train keeps 4 on at least");
+  command.add_option("--slo", texts.slos,
+                     "TEAM=MINUTES, or MINUTES for all others: also print the share of jobs that "
+                     "wait longer");
+  command.add_option("--power", texts.power,
+                     "MODEL=HELD/IDLE: the watts of a GPU while it is held and while it is idle, "
+                     "for the energy; its TDP and 15 % of it if not given");
   command.add_option("--new-team", texts.new_teams,
                      "NAME=TEAM@PERCENT%: a new team with so many percent of another one's jobs, "
                      "such as acme=nlp@50%");
@@ -236,9 +260,9 @@ Verb declare_replay(CLI::App& app) {
                       "TEAM=N for fair queues; 1 if not given");
   command
       ->add_option("--depth", options->scenario.depth,
-                   "Jobs tried behind a blocked one at each event")
-      ->check(CLI::Range(1u, what_if::kDepthMax))
-      ->capture_default_str();
+                   fmt::format("Jobs tried behind a blocked one at each event; {} if not given",
+                               what_if::kDepth))
+      ->check(CLI::Range(1u, what_if::kDepthMax));
   command->add_option("--seed", options->scenario.seed, "Of --placement random and --spot")
       ->capture_default_str();
   command->add_option(
@@ -253,6 +277,10 @@ Verb declare_replay(CLI::App& app) {
       "--spot", options->scenario.spot,
       "MODEL=PERCENT% or PERCENT% of the nodes are taken back each hour; jobs go on "
       "elsewhere from their last checkpoint. Give their price with --price");
+  command->add_option(
+      "--spot-trace", options->scenario.spot_trace,
+      "A CSV file with the columns node, from and to: when each node was taken back "
+      "and until when none was there instead");
   command
       ->add_option(
           "--replaced-after", options->scenario.replaced_min,

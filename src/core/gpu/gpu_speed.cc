@@ -24,7 +24,7 @@ std::uint64_t thousandths(std::string_view cell) {
 
 std::map<std::string, GpuSpeed, std::less<>> read_speeds() {
   constexpr std::string_view kSpeedColumns[] = {"model", "memory_bandwidth_gb_s",
-                                                "fp16_dense_tflops", "bf16_dense_tflops"};
+                                                "fp16_dense_tflops", "bf16_dense_tflops", "tdp_w"};
   const auto table = PlainTable::parse(embedded::gpu_catalog_csv(), "gpu_catalog.csv",
                                        {.required = kSpeedColumns, .others_ignored = true});
   CHECK(table.has_value(), "the built-in tables are read by a test");
@@ -33,7 +33,7 @@ std::map<std::string, GpuSpeed, std::less<>> read_speeds() {
     const auto row = table->row(i);
     // Thousandths of a TFLOPS are GFLOPS.
     speeds[std::string(row[0])] = {thousandths(row[1]) / 1000, thousandths(row[2]),
-                                   thousandths(row[3])};
+                                   thousandths(row[3]), thousandths(row[4]) / 1000};
   }
   return speeds;
 }

@@ -10,6 +10,7 @@ TEST(GpuSpeed, AsTheTableSays) {
   EXPECT_EQ(a100.memory_gb_per_second, 2039u);
   EXPECT_EQ(a100.fp16_dense_gflops, 312'000u);
   EXPECT_EQ(a100.bf16_dense_gflops, 312'000u);
+  EXPECT_EQ(a100.tdp_watts, 400u);
   // No BF16 before Ampere, and a tenth of a TFLOPS is not lost.
   const GpuSpeed p100 = gpu_speed(*find_gpu_model("P100-PCIE-16GB"));
   EXPECT_EQ(p100.fp16_dense_gflops, 18'700u);

@@ -73,8 +73,22 @@ std::string replayed_share_text(Int128 part, Int128 whole) {
   return fmt::format("{}.{:02} %", hundredths / 100, hundredths % 100);
 }
 
+constexpr Int128 kKilowattHour = Int128{1000} * 3600 * 1'000'000 * 1000;  // watts x milli-GPU x us
+
+std::string energy_text(const JobFigures& figures) {
+  if (!figures.energy) return "-";
+  const Int128 hundredths = (*figures.energy * 100 + kKilowattHour / 2) / kKilowattHour;
+  return fmt::format(
+      "{}.{:02}", format_count(static_cast<std::uint64_t>(hundredths / 100), Thousands::kSeparated),
+      static_cast<std::uint64_t>(hundredths % 100));
+}
+
 std::string millionths_text(std::uint64_t millionths) {
   return fmt::format("{}.{:06}", millionths / kMillion, millionths % kMillion);
+}
+
+Int128 idle_of(const JobFigures& figures) {
+  return figures.capacity - figures.held - figures.unavailable - figures.off - figures.starting;
 }
 
 std::string thousandths_text(std::uint64_t thousandths) {
@@ -130,7 +144,10 @@ Table calibration_table(const what_if::WhatIf& result, const std::string& title)
   return table;
 }
 
-Table team_table(const what_if::WhatIf& result, const std::string& by, const std::string& title) {
+Table team_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+                 const std::string& title) {
+  const std::string& by = query.by;
+  const bool has_limits = !query.scenario.queue_limits.empty();
   Table table;
   table.title = fmt::format("{}, jobs by {}", title, by);
   table.columns = {{by, by, ColumnKind::kText},
@@ -146,6 +163,10 @@ Table team_table(const what_if::WhatIf& result, const std::string& by, const std
                    {"completion_what_if", "what if", ColumnKind::kText},
                    {"stretch", "stretch", ColumnKind::kText},
                    {"stretch_what_if", "what if", ColumnKind::kText}};
+  if (has_limits) {
+    table.columns.push_back({"over_limit", "over their limit", ColumnKind::kText});
+    table.columns.push_back({"over_limit_what_if", "what if", ColumnKind::kText});
+  }
   std::map<std::string, std::pair<what_if::TeamFigures, what_if::TeamFigures>> teams;
   for (const auto& [team, figures] : result.teams_calibrated) teams[team].first = figures;
   for (const auto& [team, figures] : result.teams_would_be) teams[team].second = figures;
@@ -158,6 +179,11 @@ Table team_table(const what_if::WhatIf& result, const std::string& by, const std
          duration_text(was.wait.p95), duration_text(would_be.wait.p95),
          duration_text(was.completion.mean), duration_text(would_be.completion.mean),
          thousandths_text(was.stretch_milli), thousandths_text(would_be.stretch_milli)});
+    if (!has_limits) continue;
+    for (const what_if::TeamFigures* each : {&was, &would_be}) {
+      table.rows.back().push_back(
+          replayed_share_text(Int128{each->over_limit}, Int128{each->with_limit}));
+    }
   }
   std::vector<std::pair<std::int64_t, std::string>> longer;  // by how much, who
   for (const auto& [team, pair] : teams) {
@@ -183,7 +209,18 @@ Table team_table(const what_if::WhatIf& result, const std::string& by, const std
   return table;
 }
 
-Table job_table(const what_if::WhatIf& result, const std::string& title) {
+// What a scenario's limits of waiting are: "nlp 60 min, others 30 min".
+std::string limits_text(const WhatIfQuery& query) {
+  std::string text;
+  for (const what_if::QueueLimit& limit : query.scenario.queue_limits) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                        limit.team.empty() ? std::string("others") : limit.team,
+                        duration_text(limit.wait_us));
+  }
+  return text;
+}
+
+Table job_table(const WhatIfQuery& query, const what_if::WhatIf& result, const std::string& title) {
   Table table;
   table.title = title + ", jobs";
   table.columns = {{"figure", "", ColumnKind::kText},
@@ -209,9 +246,13 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
   add("GPU-hours held", [](const JobFigures& each) { return replayed_hours_text(each.held); });
   add("GPU-hours of that done again",
       [](const JobFigures& each) { return replayed_hours_text(each.lost); });
-  add("GPU-hours idle", [](const JobFigures& each) {
-    return replayed_hours_text(each.capacity - each.held - each.unavailable);
-  });
+  add("GPU-hours idle", [](const JobFigures& each) { return replayed_hours_text(idle_of(each)); });
+  if (result.would_be.off + result.would_be.starting > 0) {
+    add("GPU-hours off", [](const JobFigures& each) { return replayed_hours_text(each.off); });
+    add("GPU-hours starting",
+        [](const JobFigures& each) { return replayed_hours_text(each.starting); });
+    add("node starts", [](const JobFigures& each) { return std::to_string(each.node_starts); });
+  }
   add("GPU-hours unavailable",
       [](const JobFigures& each) { return replayed_hours_text(each.unavailable); });
   add("GPU-hours unfinished",
@@ -219,6 +260,12 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
   add("GPUs allocated",
       [](const JobFigures& each) { return replayed_share_text(each.held, each.capacity); });
   add("interruptions", [](const JobFigures& each) { return std::to_string(each.interruptions); });
+  if (!query.scenario.queue_limits.empty()) {
+    add("over their limit", [](const JobFigures& each) {
+      return replayed_share_text(Int128{each.over_limit}, Int128{each.with_limit});
+    });
+  }
+  add("energy of GPUs, kWh", energy_text);
   table.rows.push_back({"fairness (Jain)", "-", millionths_text(result.jain_was),
                         millionths_text(result.jain_would_be)});
   if (result.with_submit < result.was.jobs) {
@@ -228,9 +275,10 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
   }
   if (result.would_be.never_start > 0) {
     table.notes.push_back(fmt::format(
-        "{} on no node of the changed fleet and never {}: their GPU-hours are unfinished work.",
+        "{} on no node{} of the changed fleet and never {}: their GPU-hours are unfinished work.",
         counted(result.would_be.never_start, "job") +
             (result.would_be.never_start == 1 ? " fits" : " fit"),
+        query.scenario.rack_nodes > 0 ? " or rack" : "",
         result.would_be.never_start == 1 ? "starts" : "start"));
   }
   if (result.partly_there > 0) {
@@ -249,6 +297,36 @@ Table job_table(const what_if::WhatIf& result, const std::string& title) {
         fmt::format("{} {} fractions of more than one GPU in all, and {} whole GPUs in the replay.",
                     counted(result.rounded_up, "job"), result.rounded_up == 1 ? "holds" : "hold",
                     result.rounded_up == 1 ? "gets" : "get"));
+  }
+  if (result.would_be.off + result.would_be.starting > 0) {
+    table.notes.push_back(
+        "Autoscaled nodes are charged from the moment they are started to the moment they are "
+        "stopped, at what they cost by the hour; while off they are not charged.");
+    if (result.charges_kept_whole > 0) {
+      table.notes.push_back(fmt::format(
+          "{} of these nodes {} out of the period, as a fee for a year does, and {} charged whole.",
+          counted(result.charges_kept_whole, "charge"),
+          result.charges_kept_whole == 1 ? "reaches" : "reach",
+          result.charges_kept_whole == 1 ? "is" : "are"));
+    }
+  }
+  if (!query.scenario.queue_limits.empty()) {
+    table.notes.push_back(fmt::format(
+        "Over their limit: the share of jobs that waited longer than they may ({}), or never "
+        "started.",
+        limits_text(query)));
+  }
+  if (result.would_be.energy) {
+    table.notes.push_back(fmt::format(
+        "Energy: GPUs that are held draw their TDP, as the catalogue has it, and those that are on "
+        "and idle {} % of it, unless --power says otherwise; no CPUs, fans, networks or cooling. "
+        "What was really drawn depends on the work: this is an upper bound.",
+        what_if::kIdlePowerPercent));
+  }
+  if (result.would_be.gpus_without_watts > 0) {
+    table.notes.push_back(fmt::format("{} of models whose power is not known {} left out of it.",
+                                      counted(result.would_be.gpus_without_watts, "GPU"),
+                                      result.would_be.gpus_without_watts == 1 ? "is" : "are"));
   }
   if (result.would_be.unavailable > 0) {
     table.notes.push_back(
@@ -302,22 +380,36 @@ Table range_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   add_hours("GPU-hours held", &JobFigures::held);
   add_hours("GPU-hours of that done again", &JobFigures::lost);
   add_hours("GPU-hours unavailable", &JobFigures::unavailable);
+  if (!query.scenario.autoscaled.empty()) {
+    add_hours("GPU-hours off", &JobFigures::off);
+    add_hours("GPU-hours starting", &JobFigures::starting);
+  }
   add_hours("GPU-hours unfinished", &JobFigures::unfinished);
   add(
       "GPUs allocated", [](const JobFigures& each) { return each.held; },
       [](const JobFigures& each) { return replayed_share_text(each.held, each.capacity); });
   add_count("interruptions", &JobFigures::interruptions);
+  if (!query.scenario.queue_limits.empty()) {
+    add(
+        "over their limit", [](const JobFigures& each) { return each.over_limit; },
+        [](const JobFigures& each) {
+          return replayed_share_text(Int128{each.over_limit}, Int128{each.with_limit});
+        });
+  }
   const std::uint64_t first = query.scenario.scheduling.seed;
-  table.notes.push_back(fmt::format(
-      "Of {} replays: {}{}{}. The bill is the same in each, since the nodes are.", all.size(),
-      query.questions.seeds > 1
-          ? fmt::format("seeds {} to {}", first, first + query.questions.seeds - 1)
-          : "",
-      query.questions.seeds > 1 && query.questions.demand_range_percent > 0 ? ", " : "",
-      query.questions.demand_range_percent > 0
-          ? fmt::format("demand as given and {} % below and above it",
-                        query.questions.demand_range_percent)
-          : ""));
+  table.notes.push_back(
+      fmt::format("Of {} replays: {}{}{}. {}", all.size(),
+                  query.questions.seeds > 1
+                      ? fmt::format("seeds {} to {}", first, first + query.questions.seeds - 1)
+                      : "",
+                  query.questions.seeds > 1 && query.questions.demand_range_percent > 0 ? ", " : "",
+                  query.questions.demand_range_percent > 0
+                      ? fmt::format("demand as given and {} % below and above it",
+                                    query.questions.demand_range_percent)
+                      : "",
+                  query.scenario.autoscaled.empty()
+                      ? "The bill is the same in each, since the nodes are."
+                      : "The bill that is shown is that of the scenario itself."));
   table.notes.push_back("These are what was replayed, not bounds: a month may fall outside them.");
   return table;
 }
@@ -604,6 +696,100 @@ std::vector<Table> cost_tables(const what_if::WhatIf& result, const std::string&
   return tables;
 }
 
+// A count of so many parts of a unit, unrounded: 1500000 of 1000000 parts is "1.500000".
+std::string decimal_text(Int128 parts, Int128 of) {
+  const Int128 size = parts < 0 ? -parts : parts;
+  std::string rest;
+  for (Int128 digit = of / 10; digit > 0; digit /= 10) {
+    rest += static_cast<char>('0' + static_cast<int>(size / digit % 10));
+  }
+  return fmt::format("{}{}.{}", parts < 0 ? "-" : "", to_text(size / of), rest);
+}
+
+// What the tables for people round: the figures of all jobs, and then those of each team, in units
+// in which nothing is lost.
+Table exact_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+                  const std::string& title) {
+  Table table;
+  table.title = title + ", exact figures";
+  table.columns = {{query.by, query.by, ColumnKind::kText},
+                   {"figure", "figure", ColumnKind::kText},
+                   {"unit", "unit", ColumnKind::kText},
+                   {"as_it_was", "as it was", ColumnKind::kText},
+                   {"replayed_as_it_was", "its replay", ColumnKind::kText},
+                   {"what_if", "what if", ColumnKind::kText}};
+  const auto seconds = [](std::int64_t us) { return decimal_text(us, 1'000'000); };
+  const auto gpu_seconds = [](Int128 milli_us) { return decimal_text(milli_us, 1'000'000'000); };
+  const auto count = [](std::uint64_t number) { return std::to_string(number); };
+  const auto add = [&](std::string_view figure, std::string_view unit, auto text) {
+    table.rows.push_back({std::string("(all)"), std::string(figure), std::string(unit),
+                          text(result.was), text(result.calibrated), text(result.would_be)});
+  };
+  const auto add_count = [&](std::string_view figure, std::uint64_t JobFigures::* number) {
+    add(figure, "jobs", [&](const JobFigures& each) { return count(each.*number); });
+  };
+  const auto add_gpu_time = [&](std::string_view figure, Int128 JobFigures::* time) {
+    add(figure, "GPU s", [&](const JobFigures& each) { return gpu_seconds(each.*time); });
+  };
+  constexpr std::pair<std::string_view, std::int64_t TimeFigures::*> kTimes[] = {
+      {"mean", &TimeFigures::mean},
+      {"p50", &TimeFigures::p50},
+      {"p95", &TimeFigures::p95},
+      {"p99", &TimeFigures::p99}};
+  add_count("jobs", &JobFigures::jobs);
+  add_count("never start", &JobFigures::never_start);
+  for (const auto& [name, time] : kTimes) {
+    add(fmt::format("wait, {}", name), "s",
+        [&](const JobFigures& each) { return seconds(each.wait.*time); });
+  }
+  for (const auto& [name, time] : kTimes) {
+    add(fmt::format("completion, {}", name), "s",
+        [&](const JobFigures& each) { return seconds(each.completion.*time); });
+  }
+  add("makespan", "s", [&](const JobFigures& each) { return seconds(each.makespan); });
+  add_gpu_time("capacity", &JobFigures::capacity);
+  add_gpu_time("held", &JobFigures::held);
+  add_gpu_time("done again", &JobFigures::lost);
+  add("idle", "GPU s", [&](const JobFigures& each) { return gpu_seconds(idle_of(each)); });
+  add_gpu_time("unavailable", &JobFigures::unavailable);
+  add_gpu_time("off", &JobFigures::off);
+  add_gpu_time("starting", &JobFigures::starting);
+  add_gpu_time("unfinished", &JobFigures::unfinished);
+  add("interruptions", "times", [&](const JobFigures& each) { return count(each.interruptions); });
+  add("node starts", "times", [&](const JobFigures& each) { return count(each.node_starts); });
+  add_count("with a limit of waiting", &JobFigures::with_limit);
+  add_count("over their limit", &JobFigures::over_limit);
+  add("energy of GPUs", "J", [](const JobFigures& each) {
+    return each.energy ? decimal_text(*each.energy, 1'000'000'000) : std::string();
+  });
+  std::map<std::string, std::pair<what_if::TeamFigures, what_if::TeamFigures>> teams;
+  for (const auto& [team, figures] : result.teams_calibrated) teams[team].first = figures;
+  for (const auto& [team, figures] : result.teams_would_be) teams[team].second = figures;
+  for (const auto& [team, pair] : teams) {
+    const auto add_to = [&](std::string_view figure, std::string_view unit, auto text) {
+      table.rows.push_back({team.empty() ? std::string("(none)") : team, std::string(figure),
+                            std::string(unit), std::string(), text(pair.first), text(pair.second)});
+    };
+    using what_if::TeamFigures;
+    add_to("jobs", "jobs", [&](const TeamFigures& each) { return count(each.jobs); });
+    add_to("never start", "jobs", [&](const TeamFigures& each) { return count(each.never_start); });
+    add_to("held", "GPU s", [&](const TeamFigures& each) { return gpu_seconds(each.held); });
+    for (const auto& [name, time] : kTimes) {
+      add_to(fmt::format("wait, {}", name), "s",
+             [&](const TeamFigures& each) { return seconds(each.wait.*time); });
+    }
+    for (const auto& [name, time] : kTimes) {
+      add_to(fmt::format("completion, {}", name), "s",
+             [&](const TeamFigures& each) { return seconds(each.completion.*time); });
+    }
+    add_to("with a limit of waiting", "jobs",
+           [&](const TeamFigures& each) { return count(each.with_limit); });
+    add_to("over their limit", "jobs",
+           [&](const TeamFigures& each) { return count(each.over_limit); });
+  }
+  return table;
+}
+
 // GPUs held and jobs waiting, at moments of the period.
 Table moment_table(const WhatIfMonth& month, const what_if::WhatIf& result,
                    const std::string& title) {
@@ -763,6 +949,7 @@ std::vector<std::pair<std::string_view, const Table*>> named_tables(const WhatIf
     if (*table) named.emplace_back(name, &**table);
   }
   named.emplace_back("teams", &tables.teams);
+  named.emplace_back("exact", &tables.exact);
   named.emplace_back("moments", &tables.moments);
   named.emplace_back("waits", &tables.waits);
   named.emplace_back("gantt", &tables.gantt);
@@ -774,15 +961,16 @@ WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
   const std::string title = fmt::format("{} of cluster {}", month.month, month.cluster.text());
   return {
       .calibration = calibration_table(result, title),
-      .jobs = job_table(result, title),
+      .jobs = job_table(query, result, title),
       .range =
           result.varied.empty() ? std::nullopt : std::optional(range_table(query, result, title)),
       .fleets =
           result.fleets.empty() ? std::nullopt : std::optional(fleet_table(query, result, title)),
       .tiers = result.tiers ? std::optional(tier_table(query, *result.tiers, title)) : std::nullopt,
       .mig = result.mig ? std::optional(mig_table(query, *result.mig, title)) : std::nullopt,
-      .teams = team_table(result, query.by, title),
+      .teams = team_table(query, result, title),
       .costs = cost_tables(result, query.by, title + ", " + query.cost),
+      .exact = exact_table(query, result, title),
       .moments = moment_table(month, result, title),
       .waits = wait_table(result, title),
       .gantt = gantt_table(query, month, result, kGanttRows)};

@@ -75,6 +75,7 @@ struct WhatIfTables {
   std::optional<Table> mig;     // where it asks for the best MIG layout
   Table teams;
   std::vector<Table> costs;  // one a currency
+  Table exact;               // the figures of all jobs and of each team, unrounded
   Table moments;             // jobs waiting and GPUs held over time
   Table waits;               // by percentile
   Table gantt;               // what the first nodes held when; see replayed_runs.h

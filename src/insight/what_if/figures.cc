@@ -1,6 +1,8 @@
 #include "insight/what_if/figures.h"
 
 #include <algorithm>
+#include <bit>
+#include <set>
 
 #include "core/check.h"
 
@@ -28,9 +30,95 @@ std::int64_t wait_of(const ReplayWorld& world, const replay::Replay& replay, std
   return *replay.jobs[job].first_start_us - world.jobs[job].submit_us +
          world.origins[job].before_us;
 }
+std::optional<std::int64_t> known_wait_of(const ReplayWorld& world, const replay::Replay& replay,
+                                          std::size_t job) {
+  if (!replay.jobs[job].first_start_us) return std::nullopt;
+  return wait_of(world, replay, job);
+}
 std::int64_t completion_of(const ReplayWorld& world, const replay::Replay& replay,
                            std::size_t job) {
   return replay.jobs[job].end_us - world.jobs[job].submit_us + world.origins[job].before_us;
+}
+
+// Counts a job in figures of jobs that may wait so long. `waited_us`: nothing where it never
+// started.
+template <class Figures>
+void count_limit(Figures& figures, std::optional<std::int64_t> limit_us,
+                 std::optional<std::int64_t> waited_us) {
+  if (!limit_us) return;
+  ++figures.with_limit;
+  if (!waited_us || *waited_us > *limit_us) ++figures.over_limit;
+}
+
+// GPU time of each machine within the period: held by jobs, and on.
+struct MachineTimes {
+  std::vector<Int128> held;
+  std::vector<Int128> on;
+};
+MachineTimes machine_times(const ReplayWorld& world, const replay::Replay& replay) {
+  const std::int64_t end = period_us(world.period);
+  MachineTimes times;
+  times.held.resize(world.machines.size());
+  const auto add = [&](std::vector<Int128>& sums, std::uint32_t machine, std::int64_t from,
+                       std::int64_t to, Int128 milli) {
+    if (std::min(to, end) > from) sums[machine] += milli * Int128{std::min(to, end) - from};
+  };
+  const auto milli_of = [&](std::uint32_t machine) {
+    return Int128{replay::kMilliPerGpu} * Int128{world.machines[machine].gpus};
+  };
+  for (const replay::Machine& machine : world.machines) {
+    times.on.push_back(Int128{replay::kMilliPerGpu} * Int128{machine.gpus} * Int128{end});
+  }
+  for (const replay::PowerSpan& span : replay.powered) times.on[span.machine] = 0;
+  for (const std::uint32_t machine : replay.never_on) times.on[machine] = 0;
+  for (const replay::PowerSpan& span : replay.powered) {
+    add(times.on, span.machine, span.begin_us, span.end_us.value_or(end), milli_of(span.machine));
+  }
+  for (const replay::Outage& outage : replay.outages) {
+    add(times.on, outage.machine, outage.begin_us, outage.end_us, -milli_of(outage.machine));
+  }
+  for (const replay::JobRun& run : replay.runs) {
+    for (const replay::Share& share : run.shares) {
+      add(times.held, share.machine, run.begin_us, run.end_us,
+          Int128{std::popcount(share.gpu_mask)} * Int128{share.gpu_milli});
+    }
+  }
+  return times;
+}
+
+void add_energy(const ReplayWorld& world, const replay::Replay& replay, JobFigures& figures) {
+  if (world.watts.empty()) return;
+  const MachineTimes times = machine_times(world, replay);
+  Int128 energy = 0;
+  for (std::size_t i = 0; i < world.machines.size(); ++i) {
+    CHECK(times.held[i] >= 0 && times.held[i] <= times.on[i], "jobs hold machines that are on");
+    if (!world.watts[i]) {
+      figures.gpus_without_watts += world.machines[i].gpus;
+      continue;
+    }
+    energy += times.held[i] * Int128{world.watts[i]->held} +
+              (times.on[i] - times.held[i]) * Int128{world.watts[i]->idle};
+  }
+  figures.energy = energy;
+}
+
+// Machines of pools that were off, or starting.
+void add_power(const ReplayWorld& world, const replay::Replay& replay, JobFigures& figures) {
+  const std::int64_t end = period_us(world.period);
+  const auto milli_of = [&](std::uint32_t machine) {
+    return Int128{replay::kMilliPerGpu} * Int128{world.machines[machine].gpus};
+  };
+  std::set<std::uint32_t> of_pools(replay.never_on.begin(), replay.never_on.end());
+  for (const replay::PowerSpan& span : replay.powered) {
+    of_pools.insert(span.machine);
+    const std::int64_t until = std::min(end, span.end_us.value_or(end));
+    if (until <= span.begin_us) continue;
+    figures.off -= milli_of(span.machine) * Int128{until - span.begin_us};
+    figures.starting +=
+        milli_of(span.machine) * Int128{std::min(until, span.ready_us) - span.begin_us};
+  }
+  for (const std::uint32_t machine : of_pools) figures.off += milli_of(machine) * Int128{end};
+  figures.node_starts = replay.machine_starts;
 }
 
 }  // namespace
@@ -73,6 +161,7 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
     const auto gpus = static_cast<Int128>(world.jobs[i].request.milli_gpus());
     figures.interruptions += result.interruptions;
     figures.unfinished += gpus * static_cast<Int128>(world.jobs[i].work_us);
+    count_limit(figures, world.limits.of(world.jobs[i].team), known_wait_of(world, replay, i));
     if (!result.first_start_us) {
       ++figures.never_start;
       continue;
@@ -97,6 +186,8 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
                            static_cast<Int128>(std::min(outage.end_us, end) - outage.begin_us);
   }
   CHECK(figures.unfinished >= 0, "no more work is done than there was");
+  add_power(world, replay, figures);
+  add_energy(world, replay, figures);
   figures.wait = time_figures(waits);
   figures.wait_percentiles = percentiles(waits);
   figures.completion = time_figures(completions);
@@ -117,6 +208,7 @@ FiguresByTeam team_figures(const ReplayWorld& world, const replay::Replay& repla
     const replay::Job& job = world.jobs[i];
     TeamFigures& team = teams[job.team];
     ++team.jobs;
+    count_limit(team, world.limits.of(job.team), known_wait_of(world, replay, i));
     if (!replay.jobs[i].first_start_us) {
       ++team.never_start;
       continue;
@@ -236,6 +328,7 @@ JobFigures figures_as_it_was(const ReplayWorld& world) {
         static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us);
     const std::int64_t waited = world.origins[i].waited_us.value_or(0);
     waits.push_back(waited);
+    count_limit(figures, world.limits.of(job.team), waited);
     completions.push_back(waited + job.work_us);
     const std::int64_t end = job.submit_us + waited - world.origins[i].before_us + job.work_us;
     figures.makespan = std::max(figures.makespan, end);

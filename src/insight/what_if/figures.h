@@ -36,6 +36,14 @@ struct JobFigures {
   std::uint64_t interruptions = 0;
   Int128 unavailable = 0;  // of nodes that were taken back
   Int128 lost = 0;         // of `held`: work that had to be done again
+  Int128 off = 0;          // of nodes of pools that were off
+  Int128 starting = 0;     // of those that were starting
+  std::uint64_t node_starts = 0;
+  std::uint64_t with_limit = 0;  // jobs that may wait so long and no longer
+  std::uint64_t over_limit = 0;  // of these: jobs that waited longer, or never started
+  // Of GPUs, in watts times thousandths of a GPU times microseconds; nothing: it isn't counted.
+  std::optional<Int128> energy = {};
+  std::uint64_t gpus_without_watts = 0;  // that `energy` leaves out
 };
 
 // The same of one team; a job that never starts has no wait.
@@ -48,6 +56,8 @@ struct TeamFigures {
   // How many times as long its jobs took as they would have without waiting and interruptions
   // (finish-time fairness), in thousandths.
   std::uint64_t stretch_milli = 1000;
+  std::uint64_t with_limit = 0;  // as JobFigures
+  std::uint64_t over_limit = 0;
 };
 
 // What went on at a moment of a replay: GPUs held in thousandths, and jobs that wait.

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,23 @@ struct JobRules {
       false;  // the scheduler knows time limits, where jobs have some, and no lengths
 };
 
+// What each GPU of a machine draws; nothing: the catalogue doesn't say.
+struct GpuWatts {
+  std::uint32_t held = 0;
+  std::uint32_t idle = 0;
+};
+
+// How long jobs may wait: those of a team, and those of everybody else.
+struct WaitLimits {
+  std::map<std::string, std::int64_t> by_team_us = {};
+  std::optional<std::int64_t> others_us = {};
+  bool is_any() const { return !by_team_us.empty() || others_us.has_value(); }
+  std::optional<std::int64_t> of(const std::string& team) const {
+    const auto own = by_team_us.find(team);
+    return own == by_team_us.end() ? others_us : std::optional(own->second);
+  }
+};
+
 struct ReplayWorld {
   explicit ReplayWorld(const Interval& over) : period(over) {}
 
@@ -52,8 +70,10 @@ struct ReplayWorld {
   std::vector<replay::Machine> machines;
   std::vector<std::uint32_t> node_of_machine;    // index into FleetView::nodes()
   std::vector<std::uint32_t> left_as_they_were;  // holdings
-  std::uint64_t rounded_up = 0;                  // jobs with fractions of over one GPU in all
-  std::uint64_t partly_there = 0;                // nodes that were not there all the time
+  std::vector<std::optional<GpuWatts>> watts;    // of each machine; empty: energy isn't counted
+  WaitLimits limits;
+  std::uint64_t rounded_up = 0;    // jobs with fractions of over one GPU in all
+  std::uint64_t partly_there = 0;  // nodes that were not there all the time
 };
 
 // What the node was last in the period; null: it was not there.

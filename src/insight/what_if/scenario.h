@@ -48,6 +48,13 @@ struct OutageChange {
   std::string gpu_model = {};
 };
 
+// A node that its provider took back for a time, as a trace says. In milliseconds of Unix time.
+struct NodeInterruption {
+  std::string node;
+  std::int64_t begin_ms = 0;
+  std::int64_t end_ms = 0;
+};
+
 // A team that is not there yet, with jobs as another one has them, in percent of theirs.
 struct NewTeam {
   std::string name;
@@ -73,6 +80,31 @@ struct SliceChange {
   std::uint32_t time_percent = 100;  // how long such a job takes then, of what it took
 };
 
+// Nodes that are started while jobs wait for them and stopped when nobody needs them, as by a
+// cluster autoscaler. Empty selectors: any.
+struct AutoscaleChange {
+  std::uint32_t least = 0;  // nodes that are always on
+  std::int64_t start_us = 0;
+  std::int64_t kept_us = 0;  // how long a node stays on of which nobody holds anything
+  std::string pool = {};
+  std::string gpu_model = {};
+};
+
+// How long the jobs of a team (empty: everybody else's) may wait.
+struct QueueLimit {
+  std::string team = {};
+  std::int64_t wait_us = 0;
+};
+
+// What a GPU of a model draws while somebody holds it, and while it is on and nobody does.
+struct PowerRate {
+  std::string gpu_model = {};
+  std::uint32_t held_watts = 0;
+  std::uint32_t idle_watts = 0;
+};
+// Of the TDP, where nobody says what an idle GPU draws.
+constexpr std::uint32_t kIdlePowerPercent = 15;
+
 // Beyond these a scenario is refused: what a month has may be more, what is added to it may not.
 constexpr std::uint64_t kReplayJobsMax = 1'000'000;
 constexpr std::uint64_t kReplayMachinesMax = 20'000;
@@ -86,11 +118,16 @@ struct Scenario {
   std::vector<SliceChange> slices;
   SpotChange spot;
   std::vector<OutageChange> outages;
+  std::vector<NodeInterruption> interruptions;
   std::vector<NewTeam> new_teams;
   std::vector<RepeatedJob> repeated;
-  std::int64_t restart_us = 0;  // what an interruption costs a job
-  bool uses_limits = false;     // the scheduler knows time limits, and no lengths
-  bool any_model = false;       // a job may run on any GPU model, not only on that which it had
+  std::vector<AutoscaleChange> autoscaled;
+  std::vector<QueueLimit> queue_limits;
+  std::vector<PowerRate> power;
+  std::uint32_t rack_nodes = 0;  // of each rack, by name; 0: racks don't matter
+  std::int64_t restart_us = 0;   // what an interruption costs a job
+  bool uses_limits = false;      // the scheduler knows time limits, and no lengths
+  bool any_model = false;        // a job may run on any GPU model, not only on that which it had
 };
 
 }  // namespace pennyweight::what_if

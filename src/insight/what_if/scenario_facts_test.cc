@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
+#include "insight/what_if/node_pools.h"
 #include "insight/what_if/scenario_text.h"
 
 namespace pennyweight::what_if {
@@ -176,6 +178,105 @@ TEST(ScenarioFacts, TheClockOfAReplayHasAnEnd) {
   EXPECT_TRUE(check_horizon(world).has_value());
   for (replay::Job& job : world.jobs) job.work_us = std::numeric_limits<std::int64_t>::max() / 4;
   EXPECT_FALSE(check_horizon(world).has_value());
+}
+
+std::vector<std::string> pool_names(const std::vector<replay::NodePool>& pools) {
+  std::vector<std::string> names;
+  for (const replay::NodePool& pool : pools) {
+    names.push_back(std::to_string(pool.machines.size()) + " of at least " +
+                    std::to_string(pool.least));
+  }
+  return names;
+}
+
+TEST(NodePools, AreChosenByPoolAndModel) {
+  Fleet fleet;
+  for (const char* name : {"n1", "n2", "n3"}) fleet.add(name);
+  fleet.add("s1", "serve");
+  const ClusterMonth month = fleet.month();
+  const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
+  const auto world = make_replay_world(month, view, view, kMarch,
+                                       [](const Holding&) { return std::string(); }, {});
+  ASSERT_TRUE(world.has_value());
+  const auto pools_of = [&](std::string_view line) {
+    return node_pools(*world, view, scenario_of(line));
+  };
+  const auto pools = pools_of("autoscale=1@5m/10m:pool=train;autoscale=0@0m/1h:pool=serve");
+  ASSERT_TRUE(pools.has_value());
+  EXPECT_EQ(pool_names(*pools), (std::vector<std::string>{"3 of at least 1", "1 of at least 0"}));
+  for (const auto& [line, why] :
+       {std::pair{"autoscale=3@5m/10m:pool=train", "3 of 3 nodes of pool train are always on"},
+        std::pair{"autoscale=0@5m/10m:pool=gone", "0 of 0 nodes of pool gone"},
+        std::pair{"autoscale=1@5m/10m;autoscale=0@5m/10m:pool=serve", "in two autoscaled pools"}}) {
+    const auto refused_pools = pools_of(line);
+    ASSERT_FALSE(refused_pools.has_value()) << line;
+    EXPECT_NE(refused_pools.error().message.find(why), std::string::npos)
+        << refused_pools.error().message;
+  }
+}
+
+TEST(NodePools, ChargesAreCutToWhenANodeIsOn) {
+  Fleet fleet;
+  fleet.add("n1");
+  fleet.add("n2");
+  const ClusterMonth month = fleet.month();
+  const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
+  const auto world = make_replay_world(month, view, view, kMarch,
+                                       [](const Holding&) { return std::string(); }, {});
+  ASSERT_TRUE(world.has_value());
+  constexpr std::int64_t kHour = std::int64_t{3600} * 1'000'000;
+  replay::Replay replay;
+  // The second node: eight hours of the first day, in two parts, and two of the night after it.
+  replay.powered = {
+      {.machine = 1, .begin_us = kHour, .ready_us = kHour, .end_us = 8 * kHour},
+      {.machine = 1, .begin_us = 21 * kHour, .ready_us = 21 * kHour, .end_us = 22 * kHour},
+      {.machine = 1, .begin_us = 47 * kHour, .ready_us = 47 * kHour, .end_us = 50 * kHour}};
+  auto charges = fleet.charges;
+  charges.push_back(charges.back());  // a fee for longer than the month
+  charges.back().charge_period = Interval(kMarch.begin() - std::chrono::hours(24), kMarch.end());
+  const auto cut = charges_while_on(charges, *world, view, replay, {});
+  ASSERT_TRUE(cut.has_value()) << cut.error().message;
+  EXPECT_EQ(cut->kept_whole, 1u);
+  ASSERT_EQ(cut->charges.size(), 31u + 4 + 1);
+  std::vector<std::string> parts;
+  for (std::size_t i = 31; i < 35; ++i) {
+    parts.push_back(to_text(cut->charges[i].charge_period.begin()) + " " +
+                    to_text(cut->charges[i].costs.effective.amount()));
+  }
+  // 10 USD a day: 7 h, 1 h; then 1 h and 2 h. Shares of a day are exact to the last digit that
+  // money has, and what is not charged takes the rest.
+  EXPECT_EQ(parts, (std::vector<std::string>{"2026-03-01T01:00:00Z 2.916666666666666667",
+                                             "2026-03-01T21:00:00Z 0.416666666666666667",
+                                             "2026-03-02T23:00:00Z 0.416666666666666667",
+                                             "2026-03-03T00:00:00Z 0.833333333333333333"}));
+  std::set<FactId> ids;
+  for (std::size_t i = 0; i < 35; ++i) ids.insert(cut->charges[i].id);
+  EXPECT_EQ(ids.size(), 35u);
+}
+
+TEST(ScenarioText, RefusesWhatHasNoEffect) {
+  for (const auto& [line, why] :
+       {std::pair{"weight=nlp=2", "weight changes nothing here: weights are for fair queues"},
+        std::pair{"blocked=wait;depth=5", "depth changes nothing here"},
+        std::pair{"preempt;scheduler=srtf;blocked=skip", "blocked changes nothing here"},
+        std::pair{"blocked=skip;lengths=limit", "lengths changes nothing here"},
+        std::pair{"seed=2", "seed changes nothing here"},
+        std::pair{"autoscale=4@5m/10m;preempt;scheduler=srtf", "can't be combined with preempt"},
+        std::pair{"power=V100-SXM2-16GB=70/300", "no more idle than held"},
+        std::pair{"slo=nlp=60;slo=nlp=30", "there is a limit for these jobs already"}}) {
+    EXPECT_NE(refused(line).find(why), std::string::npos) << line << ": " << refused(line);
+  }
+  for (const char* line :
+       {"weight=nlp=2;scheduler=drf", "depth=5", "blocked=skip;depth=5", "seed=2;spot=1%",
+        "preempt;scheduler=srtf;lengths=limit", "slo=nlp=60;slo=240",
+        "autoscale=0@0m/1h:model=V100-SXM2-16GB;autoscale=1@5m/90m:pool=a"}) {
+    EXPECT_EQ(refused(line), "") << line;
+    const auto texts = parse_scenario_line(line);
+    ASSERT_TRUE(texts.has_value());
+    const auto again = parse_scenario_line(scenario_line(*texts));
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(scenario_line(*again), scenario_line(*texts));
+  }
 }
 
 TEST(ScenarioFacts, SlicesIgnoreNodesWithoutGpus) {

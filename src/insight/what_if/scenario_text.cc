@@ -73,13 +73,14 @@ class ScenarioReader {
                               texts_.dashes, texts_.order));
     }
     scenario.scheduling.preempts = texts_.preempts;
-    if (texts_.depth == 0 || texts_.depth > kDepthMax) {
-      return wrong("depth", std::to_string(texts_.depth), "write a number from 1 to 1000000");
+    TRY(check_effect(scenario.scheduling));
+    const std::uint32_t depth = texts_.depth.value_or(kDepth);
+    if (depth == 0 || depth > kDepthMax) {
+      return wrong("depth", std::to_string(depth), "write a number from 1 to 1000000");
     }
-    scenario.scheduling.depth = texts_.depth;
+    scenario.scheduling.depth = depth;
     scenario.scheduling.seed = texts_.seed;
-    const bool has_spot =
-        !texts_.spot.empty() || !texts_.spot_tier.empty() || !texts_.outages.empty();
+    const bool has_spot = !texts_.spot.empty() || !texts_.spot_tier.empty() || has_outages();
     if (texts_.restart_s && !texts_.preempts && !has_spot) {
       return fail(
           ErrorCode::kBadValue,
@@ -124,6 +125,9 @@ class ScenarioReader {
     scenario.any_model = texts_.any_model;
     scenario.uses_limits = TRY(parse_lengths(texts_.lengths));
     TRY(add_spot(scenario));
+    TRY(add_autoscaled(scenario));
+    TRY(add_limits(scenario));
+    TRY(add_racks(scenario));
     return scenario;
   }
 
@@ -152,22 +156,23 @@ class ScenarioReader {
     TRY(check_needed(!has_mig && !has_tiers && texts_.tries, "tries",
                      "cheapest-tiers or best-mig"));
     TRY(check_needed(has_mig && texts_.slices.empty(), "best-mig", "slice"));
-    if ((has_mig || has_tiers || texts_.fewest_nodes) && !texts_.outages.empty()) {
+    if ((has_mig || has_tiers || texts_.fewest_nodes) && has_outages()) {
       return fail(ErrorCode::kBadValue,
-                  fmt::format("{0}outage can't be combined with {0}{1}: which nodes are away would "
+                  fmt::format("{0}{2} can't be combined with {0}{1}: which nodes are away would "
                               "differ from fleet to fleet",
                               texts_.dashes,
                               has_mig     ? "best-mig"
                               : has_tiers ? "cheapest-tiers"
-                                          : "fewest-nodes"));
+                                          : "fewest-nodes",
+                              outage_option()));
     }
     if (has_mig && !texts_.spot.empty()) {
       return fail(
           ErrorCode::kBadValue,
           fmt::format("{0}best-mig can't be combined with {0}spot: its nodes stay", texts_.dashes));
     }
-    const bool is_fair =
-        texts_.order == "max-min" || texts_.order == "fair-share" || texts_.order == "drf";
+    const bool is_fair = texts_.order == "max-min" || texts_.order == "fair-share" ||
+                         texts_.order == "drf" || texts_.order == "proportion";
     if (has_mig && (is_fair || !texts_.quotas.empty())) {
       return fail(ErrorCode::kBadValue,
                   fmt::format("{0}best-mig can't be combined with {1}: instances and whole GPUs "
@@ -201,6 +206,56 @@ class ScenarioReader {
                                std::string_view what) const {
     return fail(ErrorCode::kBadValue, fmt::format("{}{} '{}': {}", texts_.dashes, option,
                                                   printable_text(text, kShownBytesMax), what));
+  }
+
+  // Whether nodes are away at times that are known.
+  bool has_outages() const { return !texts_.outages.empty() || !texts_.spot_trace.empty(); }
+  std::string_view outage_option() const {
+    return texts_.spot_trace.empty() ? "outage" : "spot-trace";
+  }
+
+  std::unexpected<Error> without_effect(std::string_view option, std::string_view why) const {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{}{} changes nothing here: {}", texts_.dashes, option, why));
+  }
+
+  // An option that the chosen scheduling doesn't read is a mistake, not a change.
+  Result<void> check_effect(const replay::Scheduling& scheduling) const {
+    using replay::QueueOrder;
+    using replay::WhenBlocked;
+    if (!texts_.weights.empty() && !replay::is_fair(scheduling.order)) {
+      return without_effect("weight",
+                            fmt::format("weights are for fair queues; give {}scheduler max-min, "
+                                        "fair-share, drf or proportion",
+                                        texts_.dashes));
+    }
+    if (texts_.preempts && scheduling.when_blocked != WhenBlocked::kBackfill) {
+      return without_effect("blocked", fmt::format("with {}preempt whoever fits runs, and others "
+                                                   "are interrupted for the first",
+                                                   texts_.dashes));
+    }
+    if (texts_.depth && !texts_.preempts && scheduling.when_blocked == WhenBlocked::kWait) {
+      return without_effect(
+          "depth",
+          fmt::format("with {}blocked wait no job behind the first is tried", texts_.dashes));
+    }
+    const bool reads_lengths =
+        scheduling.order == QueueOrder::kShortestJob ||
+        scheduling.order == QueueOrder::kShortestRemaining ||
+        scheduling.order == QueueOrder::kShortestRemainingWork ||
+        (!texts_.preempts && scheduling.when_blocked == WhenBlocked::kBackfill);
+    if (texts_.lengths == "limit" && !reads_lengths) {
+      return without_effect("lengths", fmt::format("only {0}blocked backfill and {0}scheduler sjf, "
+                                                   "srtf and srsf look at how long a job takes",
+                                                   texts_.dashes));
+    }
+    const bool draws = scheduling.placement == replay::PlacementRule::kRandom ||
+                       !texts_.spot.empty() || !texts_.spot_tier.empty();
+    if (texts_.seed != 1 && !draws) {
+      return without_effect(
+          "seed", fmt::format("only {0}placement random and {0}spot draw", texts_.dashes));
+    }
+    return {};
   }
 
   Result<void> check_model(const std::string& model, std::string_view option,
@@ -473,6 +528,127 @@ class ScenarioReader {
     return change;
   }
 
+  // "4@5m/10m", "4@5m/10m:model=…,pool=…".
+  Result<AutoscaleChange> read_autoscale(const std::string& text) const {
+    const auto misread = [&] {
+      return wrong("autoscale", text,
+                   "write N@START/KEPT, and which nodes: 4@5m/10m:model=H100-SXM5-80GB,pool=train; "
+                   "at least 4 are on, others start in 5 minutes and stop after 10 without work");
+    };
+    const std::size_t at = text.find('@');
+    const std::size_t slash = text.find('/', at == std::string::npos ? 0 : at);
+    if (at == std::string::npos || slash == std::string::npos) return misread();
+    const std::size_t colon = text.find(':', slash);
+    const auto least = parse_number<std::uint32_t>(std::string_view(text).substr(0, at));
+    const std::string_view start_text = std::string_view(text).substr(at + 1, slash - at - 1);
+    const auto start =
+        start_text == "0m" ? std::optional<std::int64_t>(0) : parse_length(start_text);
+    const auto kept = parse_length(std::string_view(text).substr(
+        slash + 1, colon == std::string::npos ? colon : colon - slash - 1));
+    // Which nodes is read as for --nodes.
+    const auto which = read_nodes("1" + (colon == std::string::npos ? "" : text.substr(colon)));
+    if (!least || !start || !kept || !which) return misread();
+    return AutoscaleChange{.least = *least,
+                           .start_us = *start,
+                           .kept_us = *kept,
+                           .pool = which->pool,
+                           .gpu_model = which->gpu_model};
+  }
+
+  Result<void> add_autoscaled(Scenario& scenario) const {
+    if (texts_.autoscaled.empty()) return {};
+    for (const std::string& text : texts_.autoscaled) {
+      scenario.autoscaled.push_back(TRY(read_autoscale(text)));
+    }
+    const std::pair<bool, std::string_view> others[] = {
+        {texts_.preempts, "preempt"},
+        {!texts_.spot.empty(), "spot"},
+        {has_outages(), outage_option()},
+        {texts_.fewest_nodes.has_value(), "fewest-nodes"},
+        {texts_.cheapest_tiers.has_value(), "cheapest-tiers"},
+        {texts_.best_mig.has_value(), "best-mig"}};
+    for (const auto& [is_there, option] : others) {
+      if (!is_there) continue;
+      return fail(
+          ErrorCode::kBadValue,
+          fmt::format("{0}autoscale can't be combined with {0}{1}: {2}", texts_.dashes, option,
+                      option == "fewest-nodes" || option == "cheapest-tiers" || option == "best-mig"
+                          ? "a search chooses among nodes that are always on"
+                          : "which nodes go and come is decided by one of them only"));
+    }
+    return {};
+  }
+
+  // Jobs on several nodes get those of one rack.
+  Result<void> add_racks(Scenario& scenario) const {
+    if (!texts_.same_rack) return {};
+    if (*texts_.same_rack == 0 || *texts_.same_rack > kRackNodesMax) {
+      return wrong("same-rack", std::to_string(*texts_.same_rack),
+                   "write how many nodes a rack has, from 1 to 10000");
+    }
+    if (!texts_.autoscaled.empty() || texts_.best_mig) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}same-rack can't be combined with {0}{1}: {2}", texts_.dashes,
+                              texts_.best_mig ? "best-mig" : "autoscale",
+                              texts_.best_mig ? "nodes that are cut are of no rack there"
+                                              : "nodes start for a job in any rack"));
+    }
+    scenario.rack_nodes = *texts_.same_rack;
+    scenario.scheduling.same_rack = true;
+    return {};
+  }
+
+  // What is measured besides: how long jobs may wait, and what GPUs draw.
+  Result<void> add_limits(Scenario& scenario) const {
+    for (const std::string& text : texts_.slos) {
+      const std::size_t equals = text.rfind('=');
+      const std::string team = equals == std::string::npos ? "" : text.substr(0, equals);
+      const auto minutes = parse_number<std::uint32_t>(
+          std::string_view(text).substr(equals == std::string::npos ? 0 : equals + 1));
+      if (!minutes || *minutes > kMinutesMax || equals == 0) {
+        return wrong("slo", text,
+                     "write TEAM=MINUTES or MINUTES for all others, such as nlp=60 (0 to 44640)");
+      }
+      const auto is_same = [&](const QueueLimit& other) { return other.team == team; };
+      if (std::ranges::any_of(scenario.queue_limits, is_same)) {
+        return wrong("slo", text, "there is a limit for these jobs already");
+      }
+      scenario.queue_limits.push_back(
+          {.team = team, .wait_us = std::int64_t{*minutes} * 60 * 1'000'000});
+    }
+    for (const std::string& text : texts_.power) {
+      const std::size_t equals = text.rfind('=');
+      const std::size_t slash = text.rfind('/');
+      PowerRate rate;
+      std::optional<std::uint32_t> held;
+      std::optional<std::uint32_t> idle;
+      if (equals != std::string::npos && slash != std::string::npos && slash > equals) {
+        rate.gpu_model = text.substr(0, equals);
+        held = parse_number<std::uint32_t>(
+            std::string_view(text).substr(equals + 1, slash - equals - 1));
+        idle = parse_number<std::uint32_t>(std::string_view(text).substr(slash + 1));
+      }
+      if (!held || !idle || *held > kWattsMax || *idle > *held || rate.gpu_model.empty()) {
+        return wrong(
+            "power", text,
+            "write MODEL=HELD/IDLE, the watts that a GPU draws while somebody holds it and "
+            "while nobody does, such as H100-SXM5-80GB=700/100 (up to 10000, and no more "
+            "idle than held)");
+      }
+      TRY(check_model(rate.gpu_model, "power", text));
+      const auto is_same = [&](const PowerRate& other) {
+        return find_gpu_model(other.gpu_model) == find_gpu_model(rate.gpu_model);
+      };
+      if (std::ranges::any_of(scenario.power, is_same)) {
+        return wrong("power", text, "this model has its watts already");
+      }
+      rate.held_watts = *held;
+      rate.idle_watts = *idle;
+      scenario.power.push_back(std::move(rate));
+    }
+    return {};
+  }
+
   Result<void> check_added(const std::vector<FleetChange>& changes) const {
     std::int64_t added = 0;  // each is at most kNodesMax
     for (const FleetChange& change : changes) added += std::max<std::int64_t>(0, change.nodes);
@@ -486,17 +662,18 @@ class ScenarioReader {
     for (const std::string& text : texts_.outages) {
       scenario.outages.push_back(TRY(read_outage(text)));
     }
-    if (!is_all_spot && texts_.spot_tier.empty() && texts_.outages.empty()) {
+    if (!is_all_spot && texts_.spot_tier.empty() && !has_outages()) {
       if (!texts_.replaced_min && !texts_.checkpoint_min) return {};
       return fail(ErrorCode::kBadValue,
                   fmt::format("{0}{1} is about spot capacity; give {0}spot too", texts_.dashes,
                               texts_.replaced_min ? "replaced-after" : "checkpoint"));
     }
     if (!is_all_spot && texts_.spot_tier.empty() && texts_.replaced_min) {
-      return fail(ErrorCode::kBadValue,
-                  fmt::format("{0}replaced-after is about spot capacity; an outage says itself how "
-                              "long it takes",
-                              texts_.dashes));
+      return fail(
+          ErrorCode::kBadValue,
+          fmt::format("{0}replaced-after is about the rate of {0}spot; {0}{1} says itself how "
+                      "long a node is away",
+                      texts_.dashes, outage_option()));
     }
     if (texts_.preempts) {
       return fail(ErrorCode::kBadValue,
@@ -505,7 +682,7 @@ class ScenarioReader {
                               texts_.dashes,
                               is_all_spot                 ? "spot"
                               : !texts_.spot_tier.empty() ? "spot-tier"
-                                                          : "outage"));
+                                                          : outage_option()));
     }
     const std::uint32_t replaced = texts_.replaced_min.value_or(kReplacedMinutes);
     const std::uint32_t checkpoint = texts_.checkpoint_min.value_or(kCheckpointMinutes);
@@ -656,22 +833,26 @@ std::string scenario_line(const ScenarioTexts& texts) {
   add_text("placement", texts.placement, plain.placement);
   if (texts.preempts) line += line.empty() ? "preempt" : ";preempt";
   add_number("restart", texts.restart_s, {});
-  add_number("depth", texts.depth, plain.depth);
+  add_number("depth", texts.depth, {});
   add_number("seed", texts.seed, plain.seed);
   for (const auto& [key, values] :
        {std::pair{"weight", &texts.weights}, std::pair{"nodes", &texts.nodes},
         std::pair{"demand", &texts.demand}, std::pair{"price", &texts.prices},
         std::pair{"slice", &texts.slices}, std::pair{"quota", &texts.quotas},
         std::pair{"off-peak", &texts.windows}, std::pair{"outage", &texts.outages},
-        std::pair{"new-team", &texts.new_teams}, std::pair{"repeat", &texts.repeated}}) {
+        std::pair{"new-team", &texts.new_teams}, std::pair{"repeat", &texts.repeated},
+        std::pair{"autoscale", &texts.autoscaled}, std::pair{"slo", &texts.slos},
+        std::pair{"power", &texts.power}}) {
     for (const std::string& value : *values) add(key, value);
   }
   if (texts.any_model) line += line.empty() ? "any-model" : ";any-model";
   add_text("lengths", texts.lengths, plain.lengths);
   add_text("spot", texts.spot, "");
+  add_text("spot-trace", texts.spot_trace, "");
   add_number("replaced-after", texts.replaced_min, {});
   add_number("checkpoint", texts.checkpoint_min, {});
   add_number("guard", texts.guard_min, {});
+  add_number("same-rack", texts.same_rack, {});
   add_number("seeds", texts.seeds, plain.seeds);
   add_number("demand-range", texts.demand_range, plain.demand_range);
   add_number("fewest-nodes", texts.fewest_nodes, {});
@@ -707,10 +888,13 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
                                                          {"spot-tier", &texts.spot_tier},
                                                          {"mig-model", &texts.mig_model}};
   const std::map<std::string_view, std::vector<std::string>*> many = {
-      {"weight", &texts.weights},   {"nodes", &texts.nodes},    {"demand", &texts.demand},
-      {"price", &texts.prices},     {"slice", &texts.slices},   {"quota", &texts.quotas},
-      {"off-peak", &texts.windows}, {"outage", &texts.outages}, {"new-team", &texts.new_teams},
-      {"repeat", &texts.repeated},
+      {"weight", &texts.weights},       {"nodes", &texts.nodes},
+      {"demand", &texts.demand},        {"price", &texts.prices},
+      {"slice", &texts.slices},         {"quota", &texts.quotas},
+      {"off-peak", &texts.windows},     {"outage", &texts.outages},
+      {"new-team", &texts.new_teams},   {"repeat", &texts.repeated},
+      {"autoscale", &texts.autoscaled}, {"slo", &texts.slos},
+      {"power", &texts.power},
   };
   const std::map<std::string_view, std::function<void(std::uint32_t)>> numbers = {
       {"restart", [&](std::uint32_t number) { texts.restart_s = number; }},
@@ -719,6 +903,7 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       {"replaced-after", [&](std::uint32_t number) { texts.replaced_min = number; }},
       {"checkpoint", [&](std::uint32_t number) { texts.checkpoint_min = number; }},
       {"guard", [&](std::uint32_t number) { texts.guard_min = number; }},
+      {"same-rack", [&](std::uint32_t number) { texts.same_rack = number; }},
       {"seeds", [&](std::uint32_t number) { texts.seeds = number; }},
       {"demand-range", [&](std::uint32_t number) { texts.demand_range = number; }},
       {"fewest-nodes", [&](std::uint32_t number) { texts.fewest_nodes = number; }},
@@ -739,6 +924,11 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       return fail(ErrorCode::kBadValue,
                   fmt::format("'{}': {}", printable_text(part, kShownBytesMax), what));
     };
+    if (key == "spot-trace") {
+      return wrong(
+          "a trace is a file, for replay on the command line; write outage for each node "
+          "that is away, or spot for a rate");
+    }
     if (const auto list = many.find(key); list != many.end()) {
       if (value.empty()) return wrong("it has no value");
       list->second->push_back(value);
@@ -759,9 +949,10 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       return wrong(
           "no such change; use scheduler, blocked, placement, preempt, restart, depth, seed, "
           "weight, nodes, demand, price, slice, any-model, lengths, spot, replaced-after, "
-          "checkpoint, quota, off-peak, guard, outage, new-team, repeat, seeds, demand-range, "
-          "fewest-nodes, fewest-model, cheapest-tiers, "
-          "tier-model, committed, spot-tier, tier-kept, best-mig, mig-model or tries");
+          "checkpoint, quota, off-peak, guard, outage, new-team, repeat, autoscale, slo, power, "
+          "same-rack, "
+          "seeds, demand-range, fewest-nodes, fewest-model, cheapest-tiers, tier-model, committed, "
+          "spot-tier, tier-kept, best-mig, mig-model or tries");
     }
   }
   return texts;

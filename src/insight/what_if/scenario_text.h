@@ -24,22 +24,27 @@ struct ScenarioTexts {
   std::string placement = "best-fit";
   bool preempts = false;
   std::optional<std::uint32_t> restart_s;
-  std::uint32_t depth = 500;
+  std::optional<std::uint32_t> depth;
   std::uint64_t seed = 1;
-  std::vector<std::string> weights;    // "TEAM=N"
-  std::vector<std::string> nodes;      // "-20:model=H100-SXM5-80GB,pool=train"
-  std::vector<std::string> demand;     // "TEAM=150%", "150%"
-  std::vector<std::string> prices;     // "MODEL=60%", "60%"
-  std::vector<std::string> slices;     // "TEAM=1g.5gb@120%", "1g.5gb"
-  std::vector<std::string> quotas;     // "TEAM=8", "TEAM=8+4"
-  std::vector<std::string> windows;    // "TEAM=20:00-06:00"
-  std::vector<std::string> outages;    // "4@2026-03-05T00:00:00Z/24h:pool=train"
-  std::vector<std::string> new_teams;  // "acme=nlp@50%"
-  std::vector<std::string> repeated;   // "nlp=8x24h@mon 02:00"
+  std::vector<std::string> weights;        // "TEAM=N"
+  std::vector<std::string> nodes;          // "-20:model=H100-SXM5-80GB,pool=train"
+  std::vector<std::string> demand;         // "TEAM=150%", "150%"
+  std::vector<std::string> prices;         // "MODEL=60%", "60%"
+  std::vector<std::string> slices;         // "TEAM=1g.5gb@120%", "1g.5gb"
+  std::vector<std::string> quotas;         // "TEAM=8", "TEAM=8+4"
+  std::vector<std::string> windows;        // "TEAM=20:00-06:00"
+  std::vector<std::string> outages;        // "4@2026-03-05T00:00:00Z/24h:pool=train"
+  std::vector<std::string> new_teams;      // "acme=nlp@50%"
+  std::vector<std::string> repeated;       // "nlp=8x24h@mon 02:00"
+  std::vector<std::string> autoscaled;     // "4@5m/10m:pool=train"
+  std::vector<std::string> slos;           // "TEAM=60", "60": minutes
+  std::vector<std::string> power;          // "MODEL=700/100": watts
+  std::optional<std::uint32_t> same_rack;  // nodes of a rack
   std::optional<std::uint32_t> guard_min;
   bool any_model = false;
   std::string lengths = "true";  // what the scheduler knows of a job's length: "true", "limit"
   std::string spot;              // "MODEL=0.5%", "2%"
+  std::string spot_trace;        // a file; whoever reads it fills Scenario::interruptions
   std::optional<std::uint32_t> replaced_min;
   std::optional<std::uint32_t> checkpoint_min;
   // What is asked besides; see questions.h.
@@ -62,8 +67,11 @@ constexpr std::uint32_t kReplacedMinutes = 5;
 constexpr std::uint32_t kCheckpointMinutes = 60;
 constexpr std::uint32_t kMinutesMax = 44'640;  // a month
 constexpr std::uint32_t kRestartSecondsMax = 86'400;
+constexpr std::uint32_t kDepth = 500;  // if nobody says otherwise
 constexpr std::uint32_t kDepthMax = 1'000'000;
-constexpr std::uint32_t kSeedsMax = 50;  // three replays each, with a range of demand
+constexpr std::uint32_t kRackNodesMax = 10'000;
+constexpr std::uint32_t kWattsMax = 10'000;  // of a GPU
+constexpr std::uint32_t kSeedsMax = 50;      // three replays each, with a range of demand
 constexpr std::uint32_t kDemandRangeMax = 90;
 constexpr std::uint32_t kTries = 60;  // replays of a search if nobody says otherwise
 constexpr std::uint32_t kTriesMax = 1'000;
@@ -75,10 +83,11 @@ Result<Questions> parse_questions(const ScenarioTexts& texts);
 
 // "key=value" separated by ';', with the names of the options as keys: scheduler, blocked,
 // placement, preempt, restart, depth, seed, weight, nodes, demand, price, slice, any-model,
-// lengths, spot, replaced-after, checkpoint, quota, off-peak, guard, outage, new-team, repeat; and
-// what is asked: seeds, demand-range, fewest-nodes, fewest-model, cheapest-tiers, tier-model,
-// committed, spot-tier, tier-kept, best-mig, mig-model, tries. Those that may be repeated are;
-// preempt and any-model have no value. Empty: as nothing but the scheduling of ScenarioTexts.
+// lengths, spot, replaced-after, checkpoint, quota, off-peak, guard, outage, new-team, repeat,
+// autoscale, slo, power, same-rack; and what is asked: seeds, demand-range, fewest-nodes,
+// fewest-model, cheapest-tiers, tier-model, committed, spot-tier, tier-kept, best-mig, mig-model,
+// tries. Those that may be repeated are; preempt and any-model have no value. Empty: as nothing but
+// the scheduling of ScenarioTexts.
 Result<ScenarioTexts> parse_scenario_line(std::string_view line);
 
 // The line that parse_scenario_line reads as these texts, without what is as by default.

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "core/check.h"
 #include "core/gpu/gpu_model.h"
+#include "core/gpu/gpu_speed.h"
+#include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/replay/simulate.h"
+#include "insight/what_if/node_pools.h"
 #include "insight/what_if/scenario_facts.h"
 
 namespace pennyweight::what_if {
@@ -66,6 +70,36 @@ std::vector<Holding> holdings_of(const ReplayWorld& world, const replay::Replay&
   return holdings;
 }
 
+// Whether a name comes before another one, with numbers in them compared as numbers.
+bool is_before_by_number(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  // The number at the front, without zeros that lead; numbers of more digits are larger.
+  const auto take_number = [&](std::string_view& text) {
+    const auto end = std::ranges::find_if_not(text, is_digit);
+    std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    text.remove_prefix(number.size());
+    while (number.size() > 1 && number.front() == '0') number.remove_prefix(1);
+    return number;
+  };
+  const std::string_view whole_a = a;
+  const std::string_view whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const std::string_view left = take_number(a);
+      const std::string_view right = take_number(b);
+      if (left.size() != right.size()) return left.size() < right.size();
+      if (left != right) return left < right;
+    } else if (a.front() != b.front()) {
+      return a.front() < b.front();
+    } else {
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  if (a.empty() != b.empty()) return a.empty();
+  return whole_a < whole_b;
+}
+
 class WhatIfRun {
  public:
   explicit WhatIfRun(const WhatIfInput& input) : input_(input), month_(input.cluster.facts) {
@@ -84,7 +118,7 @@ class WhatIfRun {
       return std::string(owner->second.find(input_.team_dimension).value_or(""));
     };
     const FleetView fleet(month_.nodes, month_.gpus, month_.catalog, month_.join_rules);
-    const ReplayWorld world = TRY(make_replay_world(
+    ReplayWorld world = TRY(make_replay_world(
         month_, fleet, fleet, input_.period, team_of,
         {.any_model = input_.scenario.any_model, .uses_limits = input_.calibration_limits}));
     if (world.jobs.empty()) {
@@ -92,6 +126,7 @@ class WhatIfRun {
                   fmt::format("cluster {} held nothing in {} that could be replayed",
                               month_.cluster.text(), input_.month));
     }
+    add_measures(world, fleet);
     result.left_as_they_were = world.left_as_they_were.size();
     result.rounded_up = world.rounded_up;
     result.partly_there = world.partly_there;
@@ -101,7 +136,7 @@ class WhatIfRun {
                       [](const JobOrigin& origin) { return origin.waited_us.has_value(); }));
     TRY(check_horizon(world));
     TRY(begin(WhatIfProgress::Stage::kCalibration, world.jobs.size()));
-    const replay::Replay calibrated = TRY(replay_of(world, input_.calibration, {}));
+    const replay::Replay calibrated = TRY(replay_of(world, input_.calibration, {}, {}));
     result.calibrated = figures_of(world, calibrated);
     TRY(go_on(is_stopped_));
     result.teams_calibrated = team_figures(world, calibrated);
@@ -109,6 +144,7 @@ class WhatIfRun {
     TRY(go_on(is_stopped_));
     result.moments_calibrated = moments_of(world, calibrated);
     TRY(check_teams(world));
+    TRY(check_power(world, fleet));
     TRY(check_calibration(result));
     TRY(run_scenario(fleet, team_of, result));
     return result;
@@ -125,15 +161,16 @@ class WhatIfRun {
   }
 
   Result<replay::Replay> replay_of(const ReplayWorld& world, const replay::Scheduling& scheduling,
-                                   const replay::Spot& spot) const {
+                                   const replay::Spot& spot,
+                                   const std::vector<replay::NodePool>& pools) const {
     constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
     replay::Watch* watch = input_.progress == nullptr ? nullptr : &input_.progress->watch;
     replay::Scheduling timed = scheduling;
     timed.admission.begin_of_day_us =
         world.period.begin().time_since_epoch().count() % kDayMs * 1000;
-    replay::Replay replay =
-        replay::simulate(world.jobs, world.machines,
-                         {.scheduling = timed, .spot = spot, .keep_runs = true, .watch = watch});
+    replay::Replay replay = replay::simulate(
+        world.jobs, world.machines,
+        {.scheduling = timed, .spot = spot, .pools = pools, .keep_runs = true, .watch = watch});
     TRY(go_on(is_stopped_));
     return replay;
   }
@@ -149,6 +186,7 @@ class WhatIfRun {
     for (const OutageChange& outage : input_.scenario.outages) {
       TRY(plan_outage(outage, world, fleet, spot));
     }
+    TRY(plan_interruptions(world, spot));
     if (change.gpu_model.empty() || change.reclaimed_per_hour == 0) return spot;
     for (std::size_t i = 0; i < world.machines.size(); ++i) {
       if (fleet.nodes()[world.node_of_machine[i]].model == find_gpu_model(change.gpu_model)) {
@@ -190,6 +228,45 @@ class WhatIfRun {
                             outage.nodes, found, month_.cluster.text()));
   }
 
+  // The parts of the trace's interruptions that lie in the period.
+  Result<void> plan_interruptions(const ReplayWorld& world, replay::Spot& spot) const {
+    if (input_.scenario.interruptions.empty()) return {};
+    std::map<std::string_view, std::uint32_t> machines;
+    for (std::uint32_t i = 0; i < world.machines.size(); ++i) {
+      machines.emplace(world.machines[i].name, i);
+    }
+    const std::int64_t period_begin_ms = world.period.begin().time_since_epoch().count();
+    const std::int64_t period_end_ms = world.period.end().time_since_epoch().count();
+    std::uint64_t in_period = 0;
+    std::uint64_t unknown = 0;
+    std::string_view first_unknown;
+    for (const NodeInterruption& one : input_.scenario.interruptions) {
+      const std::int64_t begin_ms = std::max(one.begin_ms, period_begin_ms);
+      const std::int64_t end_ms = std::min(one.end_ms, period_end_ms);
+      if (begin_ms >= end_ms) continue;
+      ++in_period;
+      const auto machine = machines.find(one.node);
+      if (machine == machines.end()) {
+        if (unknown++ == 0) first_unknown = one.node;
+        continue;
+      }
+      spot.planned.push_back({.at_us = (begin_ms - period_begin_ms) * 1000,
+                              .machine = machine->second,
+                              .away_us = (end_ms - begin_ms) * 1000});
+    }
+    if (in_period == 0) {
+      return fail(ErrorCode::kConfig,
+                  fmt::format("no interruption of the trace lies in {}, so it changes nothing",
+                              input_.month));
+    }
+    if (unknown == 0) return {};
+    return fail(ErrorCode::kConfig,
+                fmt::format("{} of {} interruptions in {} are of nodes that cluster {} does not "
+                            "have, such as '{}'; leave them out, or name nodes as the ledger does",
+                            unknown, in_period, input_.month, month_.cluster.text(),
+                            printable_text(first_unknown, 100)));
+  }
+
   // A change that reaches nobody is a mistake, not a change.
   Result<void> check_teams(const ReplayWorld& world) const {
     const auto check = [&](const std::string& team, std::string_view what) -> Result<void> {
@@ -208,9 +285,22 @@ class WhatIfRun {
       TRY(check(team, "its weight"));
     }
     for (const SliceChange& change : input_.scenario.slices) TRY(check(change.team, "its slice"));
+    for (const QueueLimit& limit : input_.scenario.queue_limits) {
+      TRY(check(limit.team, "its limit of waiting"));
+    }
     const replay::AdmissionRules& admission = input_.scenario.scheduling.admission;
     for (const auto& [team, quota] : admission.quotas) TRY(check(team, "its quota"));
     for (const auto& [team, window] : admission.windows) TRY(check(team, "its part of the day"));
+    return {};
+  }
+
+  Result<void> check_power(const ReplayWorld& world, const FleetView& fleet) const {
+    for (const PowerRate& rate : input_.scenario.power) {
+      if (!select(world, fleet, find_gpu_model(rate.gpu_model)).nodes.empty()) continue;
+      return fail(ErrorCode::kConfig,
+                  fmt::format("cluster {} has no node with {}, so its power changes nothing",
+                              month_.cluster.text(), rate.gpu_model));
+    }
     return {};
   }
 
@@ -262,11 +352,51 @@ class WhatIfRun {
                     result.was.jobs));
   }
 
+  // Racks of so many nodes, in the order of their names: node-9 comes before node-10.
+  static void set_racks(ReplayWorld& world, std::uint32_t rack_nodes) {
+    if (rack_nodes == 0) return;
+    std::vector<std::uint32_t> order(world.machines.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+      return is_before_by_number(world.machines[a].name, world.machines[b].name);
+    });
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      world.machines[order[i]].rack = i / rack_nodes;
+    }
+  }
+
+  // What is measured of a replay besides: how long jobs may wait, and what GPUs draw.
+  void add_measures(ReplayWorld& world, const FleetView& fleet) const {
+    for (const QueueLimit& limit : input_.scenario.queue_limits) {
+      if (limit.team.empty()) {
+        world.limits.others_us = limit.wait_us;
+      } else {
+        world.limits.by_team_us[limit.team] = limit.wait_us;
+      }
+    }
+    world.watts.clear();
+    for (const std::uint32_t node : world.node_of_machine) {
+      const GpuModel* const model = fleet.nodes()[node].model;
+      std::optional<GpuWatts> watts;
+      if (model != nullptr) {
+        const auto tdp = static_cast<std::uint32_t>(gpu_speed(*model).tdp_watts);
+        if (tdp > 0) watts = {.held = tdp, .idle = tdp * kIdlePowerPercent / 100};
+        for (const PowerRate& rate : input_.scenario.power) {
+          if (find_gpu_model(rate.gpu_model) == model) {
+            watts = {.held = rate.held_watts, .idle = rate.idle_watts};
+          }
+        }
+      }
+      world.watts.push_back(watts);
+    }
+  }
+
   // The scenario's jobs on its fleet, and what it takes to replay them.
   struct ScenarioWorld {
     ReplayWorld world;
     std::vector<std::optional<MigShare>> slices;
     replay::Spot spot;
+    std::vector<replay::NodePool> pools;
   };
   Result<ScenarioWorld> scenario_world(const ClusterMonth& changed, const FleetView& fleet,
                                        const FleetView& ran_on, const TeamOf& team_of,
@@ -277,9 +407,12 @@ class WhatIfRun {
     TRY(change_demand(world, scenario, is_stopped_));
     auto slices = TRY(change_slices(world, fleet, scenario));
     for (replay::Job& job : world.jobs) job.restart_us = scenario.restart_us;
+    set_racks(world, scenario.rack_nodes);
     TRY(check_horizon(world));
+    add_measures(world, fleet);
     const replay::Spot spot = TRY(spot_of(world, fleet));
-    return ScenarioWorld{std::move(world), std::move(slices), spot};
+    auto pools = TRY(node_pools(world, fleet, scenario));
+    return ScenarioWorld{std::move(world), std::move(slices), spot, std::move(pools)};
   }
 
   // The scenario again, with another seed or demand. Its bill is the same: the nodes are.
@@ -295,7 +428,8 @@ class WhatIfRun {
       ScenarioWorld varied = TRY(scenario_world(changed, fleet, ran_on, team_of, scenario));
       varied.spot.seed = variation.seed;
       TRY(begin(WhatIfProgress::Stage::kScenario, varied.world.jobs.size()));
-      const replay::Replay replay = TRY(replay_of(varied.world, scenario.scheduling, varied.spot));
+      const replay::Replay replay =
+          TRY(replay_of(varied.world, scenario.scheduling, varied.spot, varied.pools));
       figures.push_back(figures_of(varied.world, replay));
     }
     return figures;
@@ -324,7 +458,8 @@ class WhatIfRun {
     const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
     const ScenarioWorld tried = TRY(scenario_world(changed, fleet, ran_on, team_of, scenario));
     TRY(begin(WhatIfProgress::Stage::kScenario, tried.world.jobs.size()));
-    const replay::Replay replay = TRY(replay_of(tried.world, scenario.scheduling, tried.spot));
+    const replay::Replay replay =
+        TRY(replay_of(tried.world, scenario.scheduling, tried.spot, tried.pools));
     FleetPoint point{.nodes = 0,
                      .change = change,
                      .figures = figures_of(tried.world, replay),
@@ -501,7 +636,7 @@ class WhatIfRun {
                         .until_us = period_us(tried.period),
                         .seed = scenario.scheduling.seed};
       TRY(begin(WhatIfProgress::Stage::kScenario, tried.jobs.size()));
-      return replay_of(tried, scenario.scheduling, spot);
+      return replay_of(tried, scenario.scheduling, spot, {});
     };
     TierAnswer answer{
         .currency = prices.currency, .nodes = nodes.machines.size(), .price = 0, .points = {}};
@@ -568,7 +703,7 @@ class WhatIfRun {
       replay::Scheduling scheduling = input_.scenario.scheduling;
       if (first_fit) scheduling.placement = replay::PlacementRule::kFirstFit;
       TRY(begin(WhatIfProgress::Stage::kScenario, tried.jobs.size()));
-      return replay_of(tried, scheduling, {});
+      return replay_of(tried, scheduling, {}, {});
     };
     MigAnswer answer{.currency = prices.currency,
                      .gpu_model = model->name,
@@ -600,10 +735,10 @@ class WhatIfRun {
     ScenarioFacts facts = TRY(change_fleet(month_, input_.period, input_.scenario, is_stopped_));
     ClusterMonth changed = month_with(facts);
     const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
-    const auto [world, slices, spot] =
+    const auto [world, slices, spot, pools] =
         TRY(scenario_world(changed, fleet, ran_on, team_of, input_.scenario));
     TRY(begin(WhatIfProgress::Stage::kScenario, world.jobs.size()));
-    const replay::Replay replay = TRY(replay_of(world, input_.scenario.scheduling, spot));
+    const replay::Replay replay = TRY(replay_of(world, input_.scenario.scheduling, spot, pools));
     result.would_be = figures_of(world, replay);
     TRY(go_on(is_stopped_));
     result.teams_would_be = team_figures(world, replay);
@@ -624,6 +759,13 @@ class WhatIfRun {
     TRY(begin(WhatIfProgress::Stage::kCostWouldBe, 0));
     std::vector<Holding> holdings = holdings_of(world, replay, slices, month_.holdings);
     changed.holdings = holdings;
+    if (!pools.empty()) {
+      PoweredCharges powered =
+          TRY(charges_while_on(std::move(facts.charges), world, fleet, replay, is_stopped_));
+      facts.charges = std::move(powered.charges);
+      changed.charges = facts.charges;
+      result.charges_kept_whole = powered.kept_whole;
+    }
     result.cost_would_be = TRY(costs_of(changed));
     TRY(name_new_teams(world, result.cost_would_be));
     result.month = {.charges = std::move(facts.charges),

@@ -256,7 +256,7 @@ Response get_what_if_run(const Services& services, const Request& request) {
   } else {
     out.begin_object();
     for (const auto& [name, table] : named_tables(*run->tables)) {
-      if (name == "gantt") continue;  // long, and asked for by itself
+      if (name == "gantt" || name == "exact") continue;  // long, and asked for by themselves
       out.key(name);
       write_table(out, *table);
     }

@@ -7122,7 +7122,7 @@ export interface operations {
                 /** @description Of the run. */
                 id: string;
                 /** @description Which one. */
-                table: "calibration" | "jobs" | "range" | "fleets" | "tiers" | "mig" | "teams" | "costs" | "moments" | "waits" | "gantt" | "report";
+                table: "calibration" | "jobs" | "range" | "fleets" | "tiers" | "mig" | "teams" | "exact" | "costs" | "moments" | "waits" | "gantt" | "report";
             };
             cookie?: never;
         };
@@ -7130,7 +7130,8 @@ export interface operations {
         responses: {
             /**
              * @description The table; `costs` has one for each currency, `gantt` what the first nodes held when. `range`,
-             *     `fleets`, `tiers` and `mig` are there where they were asked for. `report` is a PDF, whatever
+             *     `fleets`, `tiers` and `mig` are there where they were asked for. `exact` has the figures of all jobs
+             *     and of each team unrounded, with their units. `report` is a PDF, whatever
              *     `format` says.
              */
             200: {

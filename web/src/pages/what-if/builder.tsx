@@ -25,6 +25,10 @@ const KINDS = [
   { value: "off-peak", title: "A team's part of the day" },
   { value: "guard", title: "Guard against starvation" },
   { value: "outage", title: "Outage of nodes" },
+  { value: "autoscale", title: "Autoscaled nodes" },
+  { value: "same-rack", title: "Jobs stay in a rack" },
+  { value: "slo", title: "How long jobs may wait" },
+  { value: "power", title: "What a GPU draws" },
   { value: "new-team", title: "A new team, like another one" },
   { value: "repeat", title: "A job that comes again" },
   { value: "seeds", title: "Ask: range over seeds" },
@@ -48,6 +52,10 @@ const HINTS: Record<string, string> = {
   "off-peak": "Its jobs start in that part of the day only, in UTC.",
   guard: "Minutes after which nobody overtakes a job that doesn't fit.",
   outage: "Nodes, from when, for how long.",
+  autoscale: "How many stay on, how long one takes to start, and how long it stays without work: 4@5m/10m.",
+  "same-rack": "Nodes of a rack, counted in the order of their names.",
+  slo: "Minutes; the share of jobs that wait longer is shown.",
+  power: "Watts of a GPU while it is held and while it is idle: 700/100.",
   "new-team": "Its name, and whose jobs it has how many of.",
   repeat: "GPUs, length, day (mon to sun, or daily) and time in UTC.",
   seeds: "Replays under so many seeds; for spot and random placement.",
@@ -61,9 +69,10 @@ const HINTS: Record<string, string> = {
   weight: "A whole number; 1 where none is given.",
   seed: "The same seed gives the same result.",
 };
-const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
-const OF_MODEL = new Set(["nodes", "price", "spot"]);
-const OF_TEAM = new Set(["demand", "slice", "weight", "quota", "off-peak", "repeat"]);
+const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", autoscale: "4@5m/10m", "same-rack": "8", slo: "60", power: "700/100", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
+const OF_MODEL = new Set(["nodes", "price", "spot", "autoscale", "power"]);
+const OF_TEAM = new Set(["demand", "slice", "weight", "quota", "off-peak", "repeat", "slo"]);
+const OF_NODES = new Set(["nodes", "autoscale"]); // chosen by model and pool
 const NEEDS_TEAM = new Set(["weight", "quota", "off-peak", "repeat"]);
 
 function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; teams: string[]; by: string; onAdd: (part: string) => void }) {
@@ -78,12 +87,13 @@ function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; team
   const chosen = list ? (list.includes(value) ? value : (list[0] ?? "")) : value.trim();
   const part = () => {
     if (isFlag) return kind;
-    if (kind === "nodes") {
+    if (OF_NODES.has(kind)) {
       const which = [model && `model=${model}`, pool && `pool=${pool}`].filter(Boolean).join(",");
-      return `nodes=${chosen}${which && `:${which}`}`;
+      return `${kind}=${chosen}${which && `:${which}`}`;
     }
     const chosenTeam = team || (NEEDS_TEAM.has(kind) ? (teams[0] ?? "") : "");
-    const name = OF_MODEL.has(kind) ? model : OF_TEAM.has(kind) ? chosenTeam : "";
+    const chosenModel = model || (kind === "power" ? (choices.models[0]?.name ?? "") : "");
+    const name = OF_MODEL.has(kind) ? chosenModel : OF_TEAM.has(kind) ? chosenTeam : "";
     return `${kind}=${name && `${name}=`}${chosen}`;
   };
   const pools = choices.pools.filter((one) => one.name !== "");
@@ -99,10 +109,10 @@ function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; team
         <TextField label="How much" value={value} onValue={setValue} required maxLength={100} placeholder={PLACEHOLDERS[kind]} hint={HINTS[kind]} />
       )}
       {OF_MODEL.has(kind) && (
-        <SelectField label="GPU model" value={model} onValue={setModel}
-          options={[{ value: "", title: "All" }, ...choices.models.map((one) => ({ value: one.name, title: `${one.name} (${one.nodes} nodes)` }))]} />
+        <SelectField label="GPU model" value={kind === "power" && model === "" ? (choices.models[0]?.name ?? "") : model} onValue={setModel}
+          options={[...(kind === "power" ? [] : [{ value: "", title: "All" }]), ...choices.models.map((one) => ({ value: one.name, title: `${one.name} (${one.nodes} nodes)` }))]} />
       )}
-      {kind === "nodes" && pools.length > 0 && (
+      {OF_NODES.has(kind) && pools.length > 0 && (
         <SelectField label="Pool" value={pool} onValue={setPool}
           options={[{ value: "", title: "All" }, ...pools.map((one) => ({ value: one.name, title: `${one.name} (${one.nodes} nodes)` }))]} />
       )}

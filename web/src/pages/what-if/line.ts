@@ -23,7 +23,7 @@ export function parts(line: string): string[] {
 }
 
 // Changes that may stand in a scenario several times; of the others the last one counts.
-const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat"]);
+const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat", "autoscale", "slo", "power"]);
 
 const keyOf = (part: string) => part.split("=", 1)[0] ?? "";
 
@@ -67,6 +67,10 @@ export function inWords(part: string): string {
     case "outage": return `Outage: ${value.replace("@", " nodes from ").replace("/", " for ")}`;
     case "new-team": return `New team ${value.replace("=", ": as ").replace("@", ", ")}${value.includes("@") ? " of the jobs" : ""}`;
     case "repeat": return `${name}: ${rest.replace("x", " GPUs for ").replace("@", " each ")}`;
+    case "autoscale": return `Autoscaled: at least ${value.replace("@", ", starting in ").replace("/", ", kept ").replace(/:(.*)$/, (_, which: string) => ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})`)}`;
+    case "same-rack": return `Jobs on several nodes stay in a rack of ${rest} nodes`;
+    case "slo": return `${name || "Others"} may wait ${rest} min`;
+    case "power": return `${name} draws ${rest.replace("/", " W held, ")} W idle`;
     case "seeds": return `Range over ${rest} seeds`;
     case "demand-range": return `Range: ${rest} % less and more demand`;
     case "fewest-nodes": return `Search the fewest nodes: 95 % wait at most ${rest} min`;
