@@ -44,7 +44,7 @@ class PutOffAlerts : public testing::Test {
   }
   ~PutOffAlerts() override { std::filesystem::remove_all(folder_); }
 
-  std::unique_ptr<AlertService> make_service() {
+  std::unique_ptr<AlertService> make_service(const std::string& file = "alerts.json") {
     return std::make_unique<AlertService>(
         config_,
         AlertSources{.summarise = [](const SummaryQuery&) -> Result<std::vector<SummaryRow>> {
@@ -53,7 +53,7 @@ class PutOffAlerts : public testing::Test {
                      .live = {},
                      .usage = [](const Interval&, const auto&) { return Result<void>{}; },
                      .live_usage = [this](Instant) { return readings(); }},
-        clock_, log_, (folder_ / "alerts.json").string());
+        clock_, log_, (folder_ / file).string());
   }
   std::vector<Usage> readings() {
     Usage usage = usage_of_gpu("g1", clock_.now());
@@ -142,6 +142,28 @@ TEST_F(PutOffAlerts, HearTheEndOfWhatTheyHeardTheBeginningOf) {
   clock_.advance(std::chrono::minutes(10));
   service->run_once();
   EXPECT_THAT(waits(*service), testing::HasSubstr("desk resolved 2026-03-10T08:00:00Z 0; "));
+}
+
+// As after a kill: nothing that a receiver could hear of is in memory only.
+TEST_F(PutOffAlerts, AreNotSentBeforeTheyAreOnDisk) {
+  const auto service = make_service("later/alerts.json");
+  service->run_once();
+  EXPECT_EQ(waits(*service), "");
+  EXPECT_TRUE(service->now().alerts.empty());
+  std::filesystem::create_directories(folder_ / "later");
+  service->run_once();
+  EXPECT_THAT(waits(*service), testing::HasSubstr("lead firing"));
+  // Its end can't be kept: it goes on until it can.
+  is_hot_ = false;
+  clock_.advance(std::chrono::minutes(10));
+  std::filesystem::rename(folder_ / "later", folder_ / "elsewhere");
+  service->run_once();
+  EXPECT_EQ(service->now().alerts.size(), 1u);
+  EXPECT_TRUE(service->now().ended.empty());
+  std::filesystem::rename(folder_ / "elsewhere", folder_ / "later");
+  service->run_once();
+  EXPECT_TRUE(service->now().alerts.empty());
+  EXPECT_EQ(service->now().ended.size(), 1u);
 }
 
 // The clock goes back by a day while an alert goes on: it is the same alert, and is told of once.
