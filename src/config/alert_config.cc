@@ -7,6 +7,7 @@
 
 #include "core/mail/message.h"
 #include "insight/alerts/alert.h"
+#include "insight/alerts/message_template.h"
 
 namespace pennyweight {
 namespace {
@@ -68,6 +69,14 @@ std::string receiver_problem(const ReceiverConfig& receiver) {
   if (receiver.digest != DigestPeriod::kNone && !has_digests(receiver.kind)) {
     return "a digest is for email, slack and teams";
   }
+  if (!receiver.text.empty()) {
+    if (receiver.kind != ReceiverKind::kSlack && receiver.kind != ReceiverKind::kTeams) {
+      return "text is for slack and teams";
+    }
+    if (const auto right = check_message_template(receiver.text); !right) {
+      return "text: " + right.error().message;
+    }
+  }
   if (receiver.kind == ReceiverKind::kAlertmanager &&
       (receiver.after_ms > 0 || receiver.is_in_hours)) {
     return "an Alertmanager gets all that goes on; say there when people are to hear of it";
@@ -102,6 +111,7 @@ void read_receivers(YamlReader& yaml, const YamlNode& node, const PathReader& pa
           [&](const YamlNode& at) {
             receiver.to = yaml.texts(at, "alerts.receivers[].to", kAddressesMax);
           }},
+         {"text", [&](const YamlNode& at) { text(at, "alerts.receivers[].text", receiver.text); }},
          {"owners",
           [&](const YamlNode& at) {
             receiver.owners = yaml.texts(at, "alerts.receivers[].owners", kOwnersMax);
@@ -486,6 +496,10 @@ ConfigKeys alert_config_keys() {
        "A file with a secret: bodies to a webhook are signed with it; of PagerDuty the routing "
        "key."},
       {"alerts.receivers[].to", "list of addresses", "", "Who gets the mail."},
+      {"alerts.receivers[].text", "text", "",
+       "How Slack and Teams are told of an alert, such as `<!here> {summary} (owner {owner})`; "
+       "`summary`, `status`, `severity`, `rule`, `scope`, `subject`, `owner`, `since` and `id` may "
+       "stand in braces."},
       {"alerts.receivers[].owners", "list of texts", "",
        "It hears only of what belongs to one of these owners: the owner of a budget, a team."},
       {"alerts.receivers[].severity", "warning, critical", "warning",

@@ -30,6 +30,7 @@ struct ReceiverConfig {
   // Of a webhook: its bodies are signed with it (HMAC-SHA-256). Of PagerDuty: the routing key.
   std::string secret_file;
   std::vector<std::string> to;  // of a mail: addresses
+  std::string text = {};        // of Slack and Teams: a message template; empty: the usual words
   DigestPeriod digest = DigestPeriod::kNone;
   std::vector<std::string> owners;  // hears only of what belongs to one of them; empty: of all
   std::uint32_t after_ms = 0;       // hears only of what has gone on for so long (escalation)

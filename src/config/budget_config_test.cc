@@ -66,6 +66,23 @@ TEST(BudgetConfig, GpuHoursAreNotWrittenAsACurrency) {
   EXPECT_THAT(config.error().message, HasSubstr("write GPU-hours as \"2000 gpu_hours\""));
 }
 
+TEST(AlertConfig, TheWordsOfAReceiverAreChecked) {
+  const auto with = [](const std::string& kind, const std::string& text) {
+    return parse_config("alerts: {receivers: [{name: chat, kind: " + kind +
+                            ", url: 'https://c', text: '" + text + "'}]}\n",
+                        "p.yaml");
+  };
+  const auto sound = with("slack", "<!here> {summary}");
+  ASSERT_TRUE(sound) << sound.error().message;
+  EXPECT_EQ(sound->alerts.receivers[0].text, "<!here> {summary}");
+  const auto wrong = with("teams", "{summry}");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("receiver 'chat': text: there is no {summry}"));
+  const auto other = with("webhook", "{summary}");
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("text is for slack and teams"));
+}
+
 TEST(AlertConfig, AMisspeltRuleIsRefused) {
   const auto off = parse_config("alerts: {off: [budgt_spent]}\n", "p.yaml");
   ASSERT_FALSE(off);

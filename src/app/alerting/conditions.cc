@@ -450,6 +450,7 @@ std::vector<AlertCondition> coverage_conditions(const DailyCostHistory& history,
   return {{.rule = "costs_missing",
            .scope = "ledger",
            .subject = "ledger",
+           .severity = AlertSeverity::kCritical,
            .summary = fmt::format("The ledger has no costs after {}: {} are missing; has a bill "
                                   "not come?",
                                   to_text(history.last_day()),

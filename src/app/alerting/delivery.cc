@@ -122,9 +122,9 @@ Result<void> Delivery::send(const ReceiverConfig& receiver,
     case ReceiverKind::kWebhook:
       return post(receiver, "", webhook_json(first, is_retry), first.id, is_retry);
     case ReceiverKind::kSlack:
-      return post(receiver, "", slack_json(notifications), first.id, is_retry);
+      return post(receiver, "", slack_json(notifications, receiver.text), first.id, is_retry);
     case ReceiverKind::kTeams:
-      return post(receiver, "", teams_json(notifications), first.id, is_retry);
+      return post(receiver, "", teams_json(notifications, receiver.text), first.id, is_retry);
     case ReceiverKind::kEmail:
       return send_mail(receiver, notifications, is_retry, now, ongoing);
     case ReceiverKind::kPagerDuty: {

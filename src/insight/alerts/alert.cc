@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "insight/alerts/message_template.h"
 
 namespace pennyweight {
 namespace {
@@ -119,6 +120,23 @@ std::string field(std::string_view name, std::string_view value) {
   return fmt::format("{}: {}", json_string(name), json_string(value));
 }
 
+// Slack reads &, < and > as markup: https://api.slack.com/reference/surfaces/formatting#escaping
+std::string escape_for_slack(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::string labels_json(const AlertCondition& condition) {
   std::string labels =
       fmt::format("{{{}, {}, {}", field("alertname", "Pennyweight_" + condition.rule),
@@ -224,32 +242,24 @@ std::string webhook_json(const AlertNotification& notification, bool is_retry) {
   return text + "}";
 }
 
-// Slack reads &, < and > as markup: https://api.slack.com/reference/surfaces/formatting#escaping
-std::string slack_json(std::span<const AlertNotification> notifications) {
-  std::string text;
+std::string slack_json(std::span<const AlertNotification> notifications, std::string_view text) {
+  std::string lines;
   for (const AlertNotification& one : notifications) {
-    if (!text.empty()) text += '\n';
-    for (const char c : alert_text(one)) {
-      if (c == '&') {
-        text += "&amp;";
-      } else if (c == '<') {
-        text += "&lt;";
-      } else if (c == '>') {
-        text += "&gt;";
-      } else {
-        text += c;
-      }
-    }
+    if (!lines.empty()) lines += '\n';
+    lines += text.empty() ? escape_for_slack(alert_text(one))
+                          : fill_message_template(text, one, escape_for_slack);
   }
-  return fmt::format("{{{}}}", field("text", text));
+  return fmt::format("{{{}}}", field("text", lines));
 }
 
-std::string teams_json(std::span<const AlertNotification> notifications) {
+std::string teams_json(std::span<const AlertNotification> notifications, std::string_view text) {
+  const auto as_it_is = [](std::string_view value) { return std::string(value); };
   std::string blocks;
   for (const AlertNotification& one : notifications) {
     if (!blocks.empty()) blocks += ", ";
-    blocks += fmt::format("{{\"type\": \"TextBlock\", \"wrap\": true, {}}}",
-                          field("text", alert_text(one)));
+    blocks += fmt::format(
+        "{{\"type\": \"TextBlock\", \"wrap\": true, {}}}",
+        field("text", text.empty() ? alert_text(one) : fill_message_template(text, one, as_it_is)));
   }
   return fmt::format(
       "{{\"type\": \"message\", \"attachments\": [{{\"contentType\": "

@@ -135,9 +135,12 @@ void undo(AlertBook& book, const AlertChanges& changes);
 std::string alertmanager_json(std::span<const AlertNotification> notifications, Instant now,
                               std::chrono::milliseconds valid_for);
 std::string webhook_json(const AlertNotification& notification, bool is_retry);
-// Slack and Teams get several as one message.
-std::string slack_json(std::span<const AlertNotification> notifications);
-std::string teams_json(std::span<const AlertNotification> notifications);
+// Slack and Teams get several as one message, each in the words of `text`, a message template; with
+// an empty one as alert_text() has it.
+std::string slack_json(std::span<const AlertNotification> notifications,
+                       std::string_view text = {});
+std::string teams_json(std::span<const AlertNotification> notifications,
+                       std::string_view text = {});
 // "FIRING (critical): nlp has spent …"
 std::string alert_text(const AlertNotification& notification);
 

@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "insight/alerts/alert_mail.h"
+#include "insight/alerts/message_template.h"
 #include "insight/alerts/pager_duty.h"
 
 namespace pennyweight {
@@ -58,6 +62,36 @@ TEST(PagerDuty, OneIncidentBeginsAndEnds) {
   for (int i = 0; i < 100; ++i) longest += "ü";
   const std::string cut = pager_duty_json(told(longest, AlertSeverity::kWarning), "key", "one");
   EXPECT_THAT(cut, HasSubstr("\"summary\": \"" + longest.substr(0, 999) + "\""));
+}
+
+TEST(MessageTemplate, MistakesAreNamed) {
+  const std::pair<std::string, const char*> kCases[] = {
+      {"", "without {summary}"},
+      {"{rule} of {owner}", "without {summary}"},
+      {"{summry}", "there is no {summry}; use {summary}, {status}"},
+      {"{summary} {", "a brace stands alone"},
+      {"{summary} }", "a brace stands alone"},
+      {"{summary}" + std::string(2'000, 'x'), "it has 2009 bytes"}};
+  for (const auto& [text, why] : kCases) {
+    const auto checked = check_message_template(text);
+    ASSERT_FALSE(checked) << text;
+    EXPECT_THAT(checked.error().message, testing::HasSubstr(why));
+  }
+}
+
+TEST(MessageTemplate, ValuesAreEscapedAndTheWordsBetweenThemAreNot) {
+  AlertNotification one{.id = "1", .alert = {.condition = {}}};
+  one.alert.condition = {
+      .rule = "gpu_hot", .scope = "lab/n1", .owner = "<!channel>", .summary = "a & {owner}"};
+  const std::string text = "<!here> {{*{status}*}} {summary} {owner} x/{rule}";
+  ASSERT_TRUE(check_message_template(text));
+  EXPECT_EQ(slack_json({&one, 1}, text),
+            R"({"text": "<!here> {*FIRING*} a &amp; {owner} &lt;!channel&gt; x/gpu_hot"})");
+  one.is_firing = false;
+  EXPECT_THAT(
+      teams_json({&one, 1}, text),
+      testing::HasSubstr(R"("text": "<!here> {*RESOLVED*} a & {owner} <!channel> x/gpu_hot")"));
+  EXPECT_EQ(slack_json({&one, 1}), R"({"text": "RESOLVED (warning): a &amp; {owner}"})");
 }
 
 }  // namespace
