@@ -1,5 +1,5 @@
-"""Alerts that reach people: by mail over a real SMTP server (aiosmtpd, from Debian), at once and as a digest, and
-PagerDuty's events; each to those who own what it is about. Skipped without aiosmtpd.
+"""Alerts that reach people: by mail over a real SMTP server (aiosmtpd, from Debian), at once and as a digest,
+PagerDuty's events, and chats in their own words; each to those who own what it is about. Skipped without aiosmtpd.
 
 usage: people.py PENNYWEIGHT ROOT
 """
@@ -9,7 +9,7 @@ import time
 
 from steps import SKIPPED, SMTP, Serve, billed_folder, expect, finish, receive, receive_mail, run, wait_for
 
-mails, events = [], []
+mails, events, chats = [], [], {}
 refusals = [2]  # so many mails are refused for a while first
 
 
@@ -25,12 +25,19 @@ def take_event(_path, _headers, body):
     return 202
 
 
+def take_chat(path, _headers, body):
+    chats.setdefault(path, []).append(body.decode())
+    return 200
+
+
 def to(address):
     return [mail for recipients, mail in mails if address in recipients]
 
 
 def main():
     pager = receive(take_event)
+    chat = receive(take_chat)
+    chat_url = f"http://127.0.0.1:{chat.server_address[1]}"
     period = "period: project, from: 2026-03-01, to: 2199-12-31"
     # A digest that is hours away from now, whatever hour it is.
     hour = (time.gmtime().tm_hour + 12) % 24
@@ -40,7 +47,7 @@ time_zone: UTC
 mail: {{server: "smtp://127.0.0.1:{receive_mail(take_mail)}", from: alerts@example.com, allow_plain: true}}
 budgets:
   - {{name: b1, amount: 1 USD, owner: ana, {period}}}
-  - {{name: b2, amount: 2 USD, owner: bo, {period}}}
+  - {{name: b2, amount: 2 USD, owner: "bo <!channel>", {period}}}
 alerts:
   every: 1s
   off: [budget_forecast, budget_probable, costs_missing, cost_anomaly]
@@ -51,6 +58,9 @@ alerts:
     - {{name: ana, kind: email, to: [ana@example.com], owners: [ana], severity: critical}}
     - {{name: eve, kind: email, to: [eve@example.com], owners: [eve]}}
     - {{name: daily, kind: email, to: [daily@example.com], digest: day}}
+    - {{name: slack, kind: slack, url: "{chat_url}/slack", text: "<!here> *{{status}}* {{summary}} <https://book/{{rule}}> {{owner}}"}}
+    - {{name: teams, kind: teams, url: "{chat_url}/teams", text: "{{severity}}: {{summary}}"}}
+    - {{name: plain, kind: slack, url: "{chat_url}/plain"}}
     - {{name: pager, kind: pagerduty, secret_file: pager.key, url: "http://127.0.0.1:{pager.server_address[1]}/v2/enqueue"}}
 """
     folder = billed_folder("people", config, {"pager.key": "a routing key\n"})
@@ -60,7 +70,7 @@ alerts:
     expect(mail["Subject"].startswith("[pennyweight] 2 alerts: Budget b1: "), mail["Subject"])
     expect(mail["From"] == "alerts@example.com" and mail["Message-ID"].startswith("<alert."), "who sends it")
     text = mail.get_body().get_content()
-    for word in ("Firing:", "(critical) Budget b2", "owner: bo", "budget_exhausted/b2 2026-03-01/"):
+    for word in ("Firing:", "(critical) Budget b2", "owner: bo <!channel>", "budget_exhausted/b2 2026-03-01/"):
         expect(word in text, f"the mail says {word}: {text}")
     expect(to("else@example.com"), "both addresses get it")
     mail = to("ana@example.com")[0]
@@ -68,9 +78,15 @@ alerts:
     expect(not to("eve@example.com"), "eve owns nothing of it")
     expect(any("delivered before" in mail.get_body().get_content() for _, mail in mails),
            "what was refused for a while is marked when it comes again")
-    expect({event["payload"]["custom_details"]["owner"] for event in events} == {"ana", "bo"}, f"{events}")
+    expect({event["payload"]["custom_details"]["owner"] for event in events} == {"ana", "bo <!channel>"}, f"{events}")
     expect(all(event["routing_key"] == "a routing key" and event["event_action"] == "trigger" for event in events),
            "events of PagerDuty")
+    wait_for(lambda: len(chats) == 3, "chats are told")
+    said = json.loads(chats["/slack"][0])["text"].split("\n")
+    expect(len(said) == 2 and all(one.startswith("<!here> *FIRING* Budget b") for one in said), f"{said}")
+    expect(said[1].endswith("<https://book/budget_exhausted> bo &lt;!channel&gt;"), f"a name mentions nobody: {said}")
+    expect("critical: Budget b1: " in chats["/teams"][0], chats["/teams"][0])
+    expect(json.loads(chats["/plain"][0])["text"].startswith("FIRING (critical): Budget b1: "), chats["/plain"][0])
     # The digest waits on disk, whatever is killed, until it is due.
     serve.kill()
     expect(not to("daily@example.com"), "the digest is not due yet")
@@ -93,6 +109,7 @@ alerts:
     expect([event["event_action"] for event in events[count:]] == ["trigger", "resolve"], "a test leaves no incident")
     expect(len({event["dedup_key"] for event in events[count:]}) == 1, "both are of one incident")
     pager.shutdown()
+    chat.shutdown()
     finish("people", folder)
 
 
