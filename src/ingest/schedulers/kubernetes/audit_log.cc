@@ -26,6 +26,9 @@ constexpr std::uint64_t kChangesKept = 100'000;
 // API servers write an event when its answer is complete; of two at once either may come first.
 constexpr std::chrono::minutes kOrderSlack{1};
 constexpr std::size_t kRejectedKept = 256;
+// Caches of API servers are seconds behind. So long, and so many, are remembered as gone.
+constexpr std::chrono::minutes kGoneRemembered{10};
+constexpr std::size_t kGoneRememberedMax = 200'000;
 
 constexpr std::string_view kVersion = "audit.k8s.io/v1";
 
@@ -158,6 +161,7 @@ Result<void> AuditLog::finish() {
     counts_.partial_nodes = partial_nodes_.size();
     counts_.over_limit = state_->counts().over_limit;
     TRY(give_until(newest_, true));
+    counts_.owners = state_->counts().owners;
   }
   if (!rejected_.empty()) TRY(options_.rejected(rejected_));
   return {};
@@ -319,6 +323,17 @@ bool AuditLog::is_older(element object) {
   return false;
 }
 
+void AuditLog::note_gone(std::string_view uid, Instant at) {
+  versions_.erase(std::string(uid));
+  if (uid.empty() || !gone_.emplace(uid).second) return;
+  gone_since_.emplace_back(at, uid);
+  while (gone_since_.front().first + kGoneRemembered < newest_ ||
+         gone_since_.size() > kGoneRememberedMax) {
+    gone_.erase(gone_since_.front().second);
+    gone_since_.pop_front();
+  }
+}
+
 Result<void> AuditLog::take_object(element json, std::string_view kind, std::string_view version,
                                    Instant at, bool is_delete) {
   const auto object = read_object(json, kind, version);
@@ -327,6 +342,7 @@ Result<void> AuditLog::take_object(element json, std::string_view kind, std::str
   const std::string path = path_of(meta.name_space, meta.name);
   const auto* pod = std::get_if<Pod>(&*object);
   const bool is_node = std::holds_alternative<NodeObject>(*object);
+  if (gone_.contains(meta.uid)) return {};
   if ((pod != nullptr || is_node) && is_older(json)) return {};
   const bool is_gone = (is_delete || has_deletion(json)) && !is_pending(json);
   if (pod != nullptr) {
@@ -366,7 +382,7 @@ Result<void> AuditLog::take_object(element json, std::string_view kind, std::str
     return {};
   }
   state_->apply_deleted(*object, at);
-  versions_.erase(meta.uid);
+  note_gone(meta.uid, at);
   if (is_kept) others_.erase(key);
   return {};
 }
@@ -376,14 +392,18 @@ Result<void> AuditLog::take_deletion(element event, std::string uid, Instant at)
   const std::string group = text_at(event, "/objectRef/apiGroup");
   const std::string resource = text_at(event, "/objectRef/resource");
   const std::string name = text_at(event, "/objectRef/name");
-  if (!decides(group, resource)) return {};
+  if (!decides(group, resource)) {
+    state_->end_owner(uid);
+    note_gone(uid, at);
+    return {};
+  }
   if (resource == "pods") {
     const auto found = pod_uids_.find(path_of(text_at(event, "/objectRef/namespace"), name));
     if (uid.empty() && found != pod_uids_.end()) uid = found->second;
     state_->end_pod(uid, at);
     waiting_.erase(uid);
     partial_pods_.erase(uid);
-    versions_.erase(uid);
+    note_gone(uid, at);
     if (found != pod_uids_.end() && found->second == uid) pod_uids_.erase(found);
     return {};
   }
@@ -396,7 +416,7 @@ Result<void> AuditLog::take_deletion(element event, std::string uid, Instant at)
   TRY(give_until(at - std::chrono::milliseconds(1), false));
   ++changes_kept_;
   state_->apply_deleted(found->second, at);
-  versions_.erase(object_meta(found->second).uid);
+  note_gone(object_meta(found->second).uid, at);
   others_.erase(found);
   return {};
 }

@@ -19,6 +19,7 @@
 #include <simdjson.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -52,6 +54,7 @@ struct AuditCounts {
   std::uint64_t waiting_pods = 0;   // were on no node at the end
   std::uint64_t partial_pods = 0;   // left out, since their last change is not in the log
   std::uint64_t partial_nodes = 0;  // the same
+  std::uint64_t owners = 0;         // objects that may own pods, kept at the end
   std::uint64_t over_limit = 0;     // objects that were dropped, since too many are there
 };
 
@@ -78,6 +81,7 @@ class AuditLog {
   Result<void> take_deletion(element event, std::string uid, Instant at);
   Result<void> end_known_node(const std::string& name, Instant at);
   bool is_older(element object);
+  void note_gone(std::string_view uid, Instant at);
   Result<void> give_until(Instant now, bool is_end);
   Result<void> reject(std::string_view name, std::string reason);
 
@@ -91,10 +95,14 @@ class AuditLog {
   std::uint64_t number_ = 0;                                    // of the line
   std::map<std::string, std::uint64_t, std::less<>> versions_;  // of pods and nodes, by uid
   std::map<std::string, std::string, std::less<>> pod_uids_;    // not over, by "namespace/name"
-  std::map<std::string, Object, std::less<>> others_;           // by "node/name" or "slice/name"
-  std::set<std::string, std::less<>> waiting_, partial_pods_;   // uids
-  std::set<std::string, std::less<>> partial_nodes_;            // names
-  std::set<std::string, std::less<>> seen_nodes_;               // names
+  // What went lately: an answer that is older may come after it, as from a cache. A uid is of one
+  // object only.
+  std::set<std::string, std::less<>> gone_;                    // uids
+  std::deque<std::pair<Instant, std::string>> gone_since_;     // the same, in order of time
+  std::map<std::string, Object, std::less<>> others_;          // by "node/name" or "slice/name"
+  std::set<std::string, std::less<>> waiting_, partial_pods_;  // uids
+  std::set<std::string, std::less<>> partial_nodes_;           // names
+  std::set<std::string, std::less<>> seen_nodes_;              // names
   std::map<std::string, Node, std::less<>> ended_;  // the ends of nodes that only the ledger knew
   std::map<std::string, Node, std::less<>> withheld_;  // of partial nodes, until they are whole
   std::vector<RejectedRow> rejected_;

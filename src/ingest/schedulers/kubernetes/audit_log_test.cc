@@ -473,6 +473,67 @@ TEST(AuditLog, ADeletionOfManyAnswersWithWhatWas) {
             held + "00.250Z runs\nchanges=2 others=0 waiting=0 partial=0/0");
 }
 
+// A cache may answer a request after the deletion with the object as it was before.
+TEST(AuditLog, ALateAnswerBringsNothingBack) {
+  const std::string status = R"({"kind":"Status","status":"Success","details":{"uid":"u1"}})";
+  const std::string gone = "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T02:00:20.250Z ended\n";
+  for (const std::string& answer : {pod_text({.deletion = kRemoved, .version = 4}), status}) {
+    const std::string ends = event_text({.at = "02:00:20", .verb = "delete", .answer = answer});
+    const std::string late =
+        event_text({.at = "02:00:21", .verb = "get", .answer = pod_text({.version = 3})});
+    // What is known is given in between, as when a node changes.
+    const std::string between = event_text({.at = "02:00:20",
+                                            .verb = "patch",
+                                            .path = "/n1",
+                                            .answer = node_text(4, 2),
+                                            .resource = "nodes"}) +
+                                event_text({.at = "02:00:21",
+                                            .verb = "patch",
+                                            .path = "/n1",
+                                            .answer = node_text(5, 3),
+                                            .resource = "nodes"});
+    for (const std::string& after : {late, between + late, late + late}) {
+      const std::string facts = audit_facts(kRuns + ends + after);
+      EXPECT_EQ(facts.find(gone), facts.rfind("ns/p nodes")) << facts;
+      EXPECT_NE(facts.find(gone), std::string::npos) << facts;
+    }
+    // Another pod of its name is another pod.
+    const std::string next = event_text(
+        {.at = "02:00:21", .verb = "get", .answer = pod_text({.version = 9, .uid = "u2"})});
+    EXPECT_EQ(audit_facts(kRuns + ends + next),
+              gone + "ns/p nodes n1=2 2026-03-01T00:10:00Z/2026-03-01T02:00:21.250Z runs\n" +
+                  "changes=3 others=0 waiting=0 partial=0/0");
+  }
+}
+
+TEST(AuditLog, OwnersThatAreGoneAreForgotten) {
+  std::string text;
+  for (std::size_t i = 0; i <= kGoneKept; ++i) {
+    const std::string path = fmt::format("ns/r{}", i);
+    const auto of = [&](const char* verb, std::string answer) {
+      return event_text({.at = "01:00:00",
+                         .verb = verb,
+                         .path = path,
+                         .answer = std::move(answer),
+                         .resource = "replicasets",
+                         .group = "apps"});
+    };
+    text += of("create", fmt::format(R"({{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":)"
+                                     R"({{"name":"r{}","namespace":"ns","uid":"r{}"}}}})",
+                                     i, i));
+    text += of("delete", fmt::format(R"({{"kind":"Status","details":{{"uid":"r{}"}}}})", i));
+  }
+  AuditLog log({.file = "f",
+                .cluster = ClusterId("c"),
+                .now = parse_instant("2026-04-01").value(),
+                .give = [](const Facts&) { return Result<void>{}; },
+                .rejected = [](std::span<const RejectedRow>) { return Result<void>{}; }});
+  ASSERT_TRUE(log.feed(text).has_value());
+  ASSERT_TRUE(log.finish().has_value());
+  EXPECT_EQ(log.counts().changes, 2 * (kGoneKept + 1));
+  EXPECT_EQ(log.counts().owners, 0u);
+}
+
 TEST(AuditLog, IsKnownByItsBeginning) {
   EXPECT_TRUE(is_audit_log(kCreated));
   EXPECT_TRUE(

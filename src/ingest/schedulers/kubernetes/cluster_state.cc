@@ -164,6 +164,14 @@ void ClusterState::gone_pod(PodEntry& pod, Instant at) {
   pod.gone_at = at;
 }
 
+void ClusterState::end_owner(std::string_view uid) {
+  if (const auto owner = owners_.find(uid); owner != owners_.end()) owner->second.is_gone = true;
+  if (const auto one = namespace_of_uid_.find(uid); one != namespace_of_uid_.end()) {
+    namespaces_[one->second].is_gone = true;
+    namespace_of_uid_.erase(one);
+  }
+}
+
 void ClusterState::end_pod(std::string_view uid, Instant end) {
   const auto found = pods_.find(uid);
   if (found == pods_.end() || found->second.is_gone) return;

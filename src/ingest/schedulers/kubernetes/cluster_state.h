@@ -128,6 +128,9 @@ class ClusterState {
   // uids exist and no others.
   void mark_relisted(std::string_view kind, std::string_view api_version,
                      const std::set<std::string>& uids, Instant at);
+  // An owner or a namespace was deleted, of which only the uid is known. What is gone is kept while
+  // a pod may still need it.
+  void end_owner(std::string_view uid);
   // A pod ended then, as far as can be seen from outside (kube-state-metrics).
   void end_pod(std::string_view uid, Instant end);
 
