@@ -237,14 +237,21 @@ class SharingExplainer {
       claims.push_back({.during = placed[c].during,
                         .requested = {placed[c].units[kCompute], placed[c].units[kMemory]},
                         .basis = rules_->basis(machine_, holding),
-                        .own = index.workload(seat_index, holdings_[holding]->workload)});
+                        .own = index.workload(seat_index, holdings_[holding]->workload),
+                        .weights = rules_->weights(machine_, holding)});
     }
-    const SeatInput input{.during = segment_,
-                          .capacity = seat.units,
-                          .claims = claims,
-                          .device = index.device(seat_index),
-                          .telemetry_begin = index.from()};
-    list_intervals(trace_seat_intervals(input, position), placed[chosen].demand->holding);
+    SeatInput input{.during = segment_,
+                    .capacity = seat.units,
+                    .claims = claims,
+                    .device = index.device(seat_index),
+                    .telemetry_begin = index.from()};
+    UInt128 weight_cut = 0;
+    if (rules_->differ_by_holder() && is_whole_gpu(seat.units)) {
+      input.weights = rules_->weights(machine_);
+      weight_cut = share_seat(input).shares[position].weight_cut;
+    }
+    list_intervals(trace_seat_intervals(input, position), placed[chosen].demand->holding,
+                   weight_cut);
   }
 
   static std::string axis_text(const SeatIntervalAxis& axis) {
@@ -259,7 +266,8 @@ class SharingExplainer {
     return text;
   }
 
-  void list_intervals(const std::vector<SeatInterval>& intervals, std::uint32_t holding) {
+  void list_intervals(const std::vector<SeatInterval>& intervals, std::uint32_t holding,
+                      UInt128 weight_cut) {
     Facts facts;
     std::array<UInt128, kGpuAxes> given{}, used{};
     std::uint64_t samples = 0, observed_ms = 0, all_ms = 0;
@@ -294,6 +302,9 @@ class SharingExplainer {
     };
     sum("charged: unit-ms x weights", given);
     sum("of which used", used);
+    if (weight_cut > 0) {
+      facts.emplace_back("less, since together they weigh more than the GPU", to_text(weight_cut));
+    }
     out_.steps.push_back({"Moment by moment", std::move(facts)});
   }
 

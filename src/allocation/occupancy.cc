@@ -334,15 +334,22 @@ class MachineSharing {
           {.during = *during,
            .requested = {each.units[kCompute], each.units[kMemory]},
            .basis = context_.rules.basis(index_, each.demand->holding),
-           .own = seen_.workload(index, context_.holdings[each.demand->holding]->workload)});
+           .own = seen_.workload(index, context_.holdings[each.demand->holding]->workload),
+           .weights = context_.rules.weights(index_, each.demand->holding)});
     }
+    const bool differ = context_.rules.differ_by_holder() && is_whole_gpu(seat.units) &&
+                        std::ranges::any_of(claims, [&](const SeatClaim& claim) {
+                          return claim.weights != claims.front().weights;
+                        });
     if (charges_by_usage_) add_requests_of_seat(there, seat.units[kCompute], claims, outages);
-    SeatOccupancy shared = share_seat({.during = there,
-                                       .capacity = seat.units,
-                                       .claims = claims,
-                                       .device = seen_.device(index),
-                                       .telemetry_begin = seen_.from(),
-                                       .with_steps = with_steps_ || !outages.empty()});
+    SeatOccupancy shared = share_seat(
+        {.during = there,
+         .capacity = seat.units,
+         .claims = claims,
+         .device = seen_.device(index),
+         .telemetry_begin = seen_.from(),
+         .with_steps = with_steps_ || !outages.empty(),
+         .weights = differ ? std::optional(context_.rules.weights(index_)) : std::nullopt});
     for (std::size_t i = 0; i < placed.size(); ++i) {
       MachineHolder& part = out_.holders[first + i];
       const SeatShare& share = shared.shares[i];
@@ -351,6 +358,7 @@ class MachineSharing {
         part.given[axis] += share.given[axis];
         part.used[axis] += share.used[axis];
       }
+      part.weight_cut += share.weight_cut;
       part.idle_time = GpuTime::of(share.idle);
       part.observed_time = GpuTime::of(share.observed);
     }

@@ -45,6 +45,7 @@ struct MachineHolder {
   Interval during;                // within the segment
   AxisAmounts given{};
   std::array<UInt128, kGpuAxes> used{};  // of given
+  UInt128 weight_cut = 0;                // of the weight of what is given of a GPU (seat.h)
   GpuTime gpu_time;                      // as requested, before any scaling
   GpuTime idle_time;                     // of gpu_time, what telemetry saw not used
   GpuTime observed_time;                 // of gpu_time, what telemetry covers

@@ -319,6 +319,7 @@ class SeatSweep {
     use_.resize(count);
     parts_.resize(count);
     rests_.resize(count);
+    if (in_.weights) given_.resize(count);
     for (std::uint32_t now = begin; now < end;) {
       std::uint32_t until = end;
       for (std::size_t i = 0; i < count; ++i) seen_[i] = cursors_[i].advance_to(now, until);
@@ -367,6 +368,26 @@ class SeatSweep {
       unbilled[axis] = std::min(left[axis], short_of);
     }
     leave(at, length, left, unbilled);
+    if (in_.weights) cut_weights(length);
+  }
+
+  // Cuts the weights of what the active holders were given at a moment to that of the seat.
+  void cut_weights(std::uint64_t length) {
+    const auto weigh = [](const GpuUnits& units, const UnitWeights& by) {
+      return UInt128{units[kCompute]} * by.compute + UInt128{units[kMemory]} * by.memory;
+    };
+    std::vector<UInt128> weights;
+    UInt128 all = 0;
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      weights.push_back(weigh(given_[i], in_.claims[active_[i]].weights));
+      all += weights.back();
+    }
+    const UInt128 capacity = weigh(in_.capacity, *in_.weights) * length;
+    if (all <= capacity) return;
+    const std::vector<UInt128> within = split_units(capacity, weights);
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      out_.shares[active_[i]].weight_cut += weights[i] - within[i];
+    }
   }
 
   // The used part of a scaled-down share. Where a holder is charged by usage that is all of it. The
@@ -384,6 +405,7 @@ class SeatSweep {
     SeatShare& share = out_.shares[active_[i]];
     share.given[axis] += given;
     share.used[axis] += used;
+    if (in_.weights) given_[i][axis] = given;
   }
 
   const SeatInput& in_;
@@ -394,6 +416,7 @@ class SeatSweep {
   std::vector<std::array<Divisor, kGpuAxes>> by_request_;
   std::vector<const UtilizationInterval*> seen_;
   std::vector<std::uint64_t> charged_, use_, parts_, rests_;
+  std::vector<GpuUnits> given_;
 };
 
 }  // namespace

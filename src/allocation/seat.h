@@ -4,15 +4,19 @@
 // At every moment, for compute and for memory, with a holder's request (a) and its observed usage
 // (u), x = a, u, max(a, u) or a blend of both, by its basis; x = a where nothing was observed.
 // Where the holders' x together exceed the seat, they are scaled down to it by largest remainder.
-// Time is cut at every change of holders and at every sample, so nothing is averaged.
+// Time is cut at every change of holders and at every sample, so nothing is averaged. Holders whose
+// weights of compute and memory differ may weigh more than the seat together, though they are given
+// no more of either than it has: then their weights are cut to that of the seat, at that moment.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "allocation/divide_capacity.h"
 #include "allocation/fleet_index.h"
+#include "allocation/rules.h"
 #include "allocation/utilization.h"
 
 namespace pennyweight {
@@ -22,7 +26,8 @@ struct SeatClaim {
   GpuUnits requested{};
   Basis basis;
   const UtilizationSeries* own =
-      nullptr;  // the holder's own values on this seat, where there are any
+      nullptr;               // the holder's own values on this seat, where there are any
+  UnitWeights weights = {};  // only with SeatInput::weights
 };
 
 // Amounts are unit-milliseconds: CardShare units of a whole GPU, over the seat's presence.
@@ -31,6 +36,7 @@ struct SeatShare {
   GpuUnits used{};             // of given; all of it where nothing was observed
   std::uint64_t idle = 0;      // compute requested and observed not to be used
   std::uint64_t observed = 0;  // compute requested while compute was observed
+  UInt128 weight_cut = 0;      // of the weight of `given`
 };
 
 struct SeatOccupancy {
@@ -50,7 +56,14 @@ struct SeatInput {
   const UtilizationSeries* device = nullptr;
   Instant telemetry_begin;  // instant 0 of the series
   bool with_steps = false;
+  // Of the seat, where its holders' differ. REQUIRES: then the seat is a whole GPU, so that a
+  // holder that is alone never weighs more than it.
+  std::optional<UnitWeights> weights = {};
 };
+
+constexpr bool is_whole_gpu(const GpuUnits& units) {
+  return units[kCompute] == CardShare::kUnitsPerCard && units[kMemory] == CardShare::kUnitsPerCard;
+}
 
 // REQUIRES: `during` is no longer than 25 hours, and the capacity no more than a GPU.
 SeatOccupancy share_seat(const SeatInput& input);

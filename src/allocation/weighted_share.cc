@@ -161,8 +161,9 @@ class SegmentSharing {
     }
   }
 
-  // The weights of the holders of a machine. Where rules give holders of one machine different
-  // weights, these may exceed the machine's; then they are scaled down to it.
+  // The weights of the holders of a machine. Where rules give holders of one GPU different weights,
+  // these were cut to the GPU's at every moment. Those of MIG instances, and of holders that are
+  // somewhere on the machine, may still exceed the machine's; then all are scaled down to it.
   std::vector<UInt128> holder_weights(Component component, std::uint32_t machine) const {
     const MachineOccupancy& here = occupancy_.machines[machine];
     std::vector<UInt128> weights;
@@ -170,6 +171,7 @@ class SegmentSharing {
     UInt128 all = 0;
     for (const MachineHolder& part : here.holders) {
       weights.push_back(weigh(part.given, component, rules_.weights(machine, part.holding)));
+      if (component == Component::kGpu) weights.back() -= part.weight_cut;
       all += weights.back();
     }
     const UInt128 capacity = weigh(here.capacity, component, rules_.weights(machine));

@@ -88,10 +88,11 @@ std::vector<Piece> pieces_of_machine(const World& world, const Machine& machine,
   std::vector<Weight> weights;
   UInt128 all = 0;
   for (const Claimant& c : machine.claimants) {
-    weights.push_back(weigh(c.given, component, c.rules));
+    weights.push_back(weigh(c.given, component, c.rules) - (gpu ? c.weight_cut : 0));
     all += weights.back();
   }
-  // Under rules of their own, holders may together weigh more than the machine.
+  // Under rules of their own, holders of MIG instances, and of the node as a whole, may together
+  // weigh more than the machine.
   if (all > capacity) weights = split_units(capacity, weights);
   UInt128 taken = 0;
   const GpuModel* model = find_gpu_model(node.gpu_model);

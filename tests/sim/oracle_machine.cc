@@ -164,9 +164,28 @@ Levels give(const Interval& segment, const Levels& capacity,
   return left;
 }
 
+// Holders of a whole GPU who have weights of their own pay for no more than it at any moment.
+void cut_weights(const std::vector<Claimant*>& holders,
+                 const std::vector<std::array<UInt128, 2>>& given, const Rules& plain,
+                 std::uint64_t length) {
+  std::vector<Weight> weights;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    const Rules& rules = holders[i]->rules;
+    weights.push_back(given[i][0] * rules.compute + given[i][1] * rules.memory);
+  }
+  const UInt128 whole = UInt128{kCardUnits} * length * (plain.compute + plain.memory);
+  if (std::accumulate(weights.begin(), weights.end(), UInt128{0}) <= whole) return;
+  const auto within = split_units(whole, weights);
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    holders[i]->weight_cut += weights[i] - within[i];
+  }
+}
+
 // A seat with its observed usage: each holder's own values, else, while it is alone, the device's.
+// `plain`: the rules of its idle capacity.
 std::array<Levels, 2> give_seat(const World& world, const Interval& there, const Seat& seat,
-                                bool is_rest, const std::vector<Claimant*>& claimants,
+                                bool is_rest, const Rules& plain,
+                                const std::vector<Claimant*>& claimants,
                                 std::array<UInt128, 2>& unbilled) {
   const auto hold = std::chrono::milliseconds(world.policy.usage.hold_ms());
   std::set<Instant> holders_change = {there.begin(), there.end()};
@@ -198,6 +217,7 @@ std::array<Levels, 2> give_seat(const World& world, const Interval& there, const
     if (alone) cut_at(device);
     for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
       const auto length = static_cast<std::uint64_t>((*std::next(cut) - *cut).count());
+      std::vector<std::array<UInt128, 2>> given_now(active.size());
       for (std::size_t axis = 0; axis < 2; ++axis) {
         std::vector<Weight> charged, used;
         UInt128 all = 0, short_of = 0;
@@ -225,6 +245,7 @@ std::array<Levels, 2> give_seat(const World& world, const Interval& there, const
         const auto given = divide(seat.units[axis], length, charged);
         for (std::size_t n = 0; n < active.size(); ++n) {
           claimants[active[n]]->given[axis] += given[n];
+          given_now[n][axis] = given[n];
           claimants[active[n]]->used[axis] +=
               charged[n] == 0 ? 0 : multiply_divide(given[n], used[n], charged[n]).quotient;
         }
@@ -232,6 +253,10 @@ std::array<Levels, 2> give_seat(const World& world, const Interval& there, const
         left[axis][*cut] = static_cast<std::uint64_t>(rest);
         unbilled[axis] += std::min(rest, short_of) * length;
       }
+      if (seat.units[0] != kCardUnits || seat.units[1] != kCardUnits) continue;
+      std::vector<Claimant*> holders;
+      for (const std::size_t i : active) holders.push_back(claimants[i]);
+      cut_weights(holders, given_now, plain, length);
     }
   }
   return left;
@@ -342,7 +367,8 @@ Machine share_machine(const World& world, std::size_t index, const Interval& seg
       out_of_use = plus(out_of_use, within(unrequested, card_outages));
       const bool is_rest = card.is_cut && s + 1 == card.seats.size();
       std::array<UInt128, 2> unbilled{};
-      const auto of_seat = give_seat(world, *there, card.seats[s], is_rest, here_seated, unbilled);
+      const auto of_seat = give_seat(world, *there, card.seats[s], is_rest,
+                                     rules_for(world, node, nullptr), here_seated, unbilled);
       for (std::size_t axis = 0; axis < 2; ++axis) {
         const Levels out_of_order = within(of_seat[axis], card_outages);
         const Levels rest = minus(of_seat[axis], out_of_order);

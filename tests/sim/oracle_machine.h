@@ -25,6 +25,7 @@ struct Claimant {
   std::array<UInt128, kAxisCount> given{};
   std::array<UInt128, 2> used{};   // of given
   UInt128 idle = 0, observed = 0;  // of the requested compute
+  UInt128 weight_cut = 0;          // where holders of a GPU weigh more than it, moment by moment
 };
 
 // Compute that nobody requested, by what came of it, moment by moment.
