@@ -17,6 +17,7 @@
 #include "ledger/posting.h"
 #include "ledger/run.h"
 #include "ledger/store_rules.h"
+#include "ledger/task_count.h"
 #include "ledger/usage.h"
 
 namespace pennyweight {
@@ -121,6 +122,7 @@ TEST(Fingerprints, OfHoldings) {
   // What an older reading of the same job may lack.
   ASSERT_TRUE(holding.labels.set(kSubmitTimeLabel, "2026-02-28T23:00:00Z"));
   ASSERT_TRUE(holding.labels.set(kExitCodeLabel, "1:0"));
+  ASSERT_TRUE(holding.labels.set(kTasksLabel, "8"));
   expect_fingerprints(holding,
                       {"bc2253de545190e924804f0fdd6cfcf6", "f9fd896e87a0a230f5537a463ab66a57"});
   holding.ended = false;

@@ -6,6 +6,7 @@
 
 #include "core/overloaded.h"
 #include "ledger/eligible_time.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight {
 namespace {
@@ -111,7 +112,8 @@ std::optional<Device> parse_virtual_gpu(std::string_view text) {
 }
 
 bool is_content(std::string_view label) {
-  return label != kSubmitTimeLabel && label != kEligibleTimeLabel && label != kExitCodeLabel;
+  return label != kSubmitTimeLabel && label != kEligibleTimeLabel && label != kExitCodeLabel &&
+         label != kTasksLabel;
 }
 
 std::string labels_text(const Labels& labels) {

@@ -20,14 +20,25 @@ enum class TimeBucket { kNone, kDay, kWeek, kMonth };  // weeks begin on Monday
 // workloads (team, user, …). A workload without it, and a bucket, have the value "" there.
 //   cluster, month (the booked month), billing_month (of the charge), kind, component, node, gpu,
 //   workload, currency, service (ServiceName), category (ChargeCategory), pricing
-//   (PricingCategory), charge_class (ChargeClass: "Correction" or ""), instance_type, region,
-//   account (BillingAccountId), sub_account (SubAccountId), resource (ResourceId), charge (fact id)
+//   (PricingCategory), price_tier (the same as one buys it: kPriceTiers), charge_class
+//   (ChargeClass: "Correction" or ""), instance_type, region, account (BillingAccountId),
+//   sub_account (SubAccountId), resource (ResourceId), charge (fact id)
 // or a tag of the bill: kTagPrefix and the tag's key.
 inline constexpr const char* kBuiltInDimensions[] = {
-    "cluster",  "month",       "billing_month", "kind",          "component",
-    "node",     "gpu",         "workload",      "currency",      "service",
-    "category", "pricing",     "charge_class",  "instance_type", "region",
-    "account",  "sub_account", "resource",      "charge"};
+    "cluster",  "month",   "billing_month", "kind",         "component",
+    "node",     "gpu",     "workload",      "currency",     "service",
+    "category", "pricing", "price_tier",    "charge_class", "instance_type",
+    "region",   "account", "sub_account",   "resource",     "charge"};
+
+// How machines are bought, in the words of price lists, by FOCUS's PricingCategory. A charge of
+// another category, or of none, has its tier "".
+struct PriceTier {
+  PricingCategory pricing;
+  const char* tier;
+};
+inline constexpr PriceTier kPriceTiers[] = {{PricingCategory::kStandard, "on_demand"},
+                                            {PricingCategory::kDynamic, "spot"},
+                                            {PricingCategory::kCommitted, "committed"}};
 
 // "tag:team" is the value of the charge's tag "team"; a charge without it, and a transfer, have "".
 inline constexpr std::string_view kTagPrefix = "tag:";

@@ -30,6 +30,12 @@ std::string built_in(const StoredRun& kept, const Posting& posting, const Charge
   if (name == "pricing") {
     return charge->pricing_category ? std::string(to_text(*charge->pricing_category)) : "";
   }
+  if (name == "price_tier") {
+    for (const PriceTier& each : kPriceTiers) {
+      if (charge->pricing_category == each.pricing) return each.tier;
+    }
+    return {};
+  }
   if (name == "charge_class") return charge->is_correction ? "Correction" : "";
   if (is_tag_dimension(name)) return std::string(charge->tags.find(tag_key(name)).value_or(""));
   if (name == "instance_type") return charge->instance_type;

@@ -8,7 +8,9 @@
 #include "allocation/dimensions.h"
 #include "core/gpu/gpu_model.h"
 #include "core/overloaded.h"
+#include "core/whole_count.h"
 #include "ledger/job_without_time.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight {
 namespace {
@@ -31,6 +33,14 @@ std::optional<std::uint64_t> wait_of(const Holding& holding) {
   return static_cast<std::uint64_t>((holding.held.begin() - *submitted).count());
 }
 
+// How many tasks it started; nothing: it does not say.
+std::optional<std::uint64_t> tasks_of(const Holding& holding) {
+  const auto label = holding.labels.find(kTasksLabel);
+  if (!label) return std::nullopt;
+  const auto tasks = parse_count(*label, kTasksMax);
+  return tasks ? std::optional(*tasks) : std::nullopt;
+}
+
 }  // namespace
 
 ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
@@ -47,6 +57,8 @@ ActivityMeasures& ActivityMeasures::operator+=(const ActivityMeasures& other) {
   memory_bytes += other.memory_bytes;
   nodes += other.nodes;
   wall += other.wall;
+  tasks += other.tasks;
+  with_tasks += other.with_tasks;
   waited += other.waited;
   wait += other.wait;
   gpu_capacity += other.gpu_capacity;
@@ -221,12 +233,14 @@ void Activity::add(const Holding& holding) {
   const auto is_unknown = [](const Portion& portion) { return portion.is_share_unknown; };
   if (std::ranges::any_of(portions, is_unknown)) ++gaps_.without_share;
   const auto wait = wait_of(holding);
+  const auto tasks = tasks_of(holding);
   const bool begins = times.front().second.contains(holding.held.begin());
   if (!is_further) {
     if (std::holds_alternative<InPool>(holding.placement)) ++gaps_.without_node;
     if (!holding.cpu_milli) ++gaps_.without_cpu;
     if (!holding.memory_bytes) ++gaps_.without_memory;
     if (begins && !wait) ++gaps_.without_submit;
+    if (begins && !tasks) ++gaps_.without_tasks;
     const Interval time(times.front().second.begin(), times.back().second.end());
     const auto running = time.overlap(holding.held);
     const std::uint64_t ms = time.length_ms() - (running ? running->length_ms() : 0);
@@ -253,6 +267,10 @@ void Activity::add(const Holding& holding) {
     if (sum.started > 0 && wait) {
       sum.waited = 1;
       sum.wait = *wait;
+    }
+    if (sum.started > 0 && tasks) {
+      sum.with_tasks = 1;
+      sum.tasks = *tasks;
     }
     for (const Portion* portion : of) {
       const UInt128 devices = UInt128{portion->devices} * kept_ms;
@@ -350,6 +368,7 @@ void Activity::add(const Outcome& outcome) {
     } else {
       ++gaps_.without_submit;
     }
+    ++gaps_.without_tasks;
   }
   ActivityKey row{times.front().first, {}};
   for (const std::string& dimension : options_.by) {
@@ -394,11 +413,11 @@ void Activity::add_capacity(Instant until) {
       if (!present) continue;
       std::vector<std::string> keys;
       for (const std::string& dimension : options_.by) {
-        const std::string value = HoldingDimensions::of_node(dimension, &node).value_or("");
+        const std::string value = values_.of_node(dimension, &node).value_or("");
         keys.push_back(value.empty() ? kNoValue : value);
       }
       const bool is_in = std::ranges::all_of(options_.filters, [&](const SummaryFilter& filter) {
-        const std::string value = HoldingDimensions::of_node(filter.dimension, &node).value_or("");
+        const std::string value = values_.of_node(filter.dimension, &node).value_or("");
         return (std::ranges::find(filter.values, value) != filter.values.end()) != filter.negate;
       });
       if (!is_in) continue;

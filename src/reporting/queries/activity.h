@@ -48,6 +48,10 @@ struct ActivityMeasures {
   // waited in all (a count of holdings, and milliseconds).
   std::uint64_t waited = 0;
   UInt128 wait = 0;
+  // Of those that began in the time and say how many tasks they had (kTasksLabel): how many there
+  // are, and their tasks.
+  std::uint64_t with_tasks = 0;
+  std::uint64_t tasks = 0;
   // What the nodes have, where rows are of nodes: clusters, pools, models, types, regions.
   GpuTime gpu_capacity;
   UInt128 cpu_milli_capacity = 0;
@@ -76,6 +80,7 @@ struct ActivityGaps {
   std::uint64_t without_share = 0;   // whose share of a GPU is not known
   std::uint64_t without_node = 0;    // that name only a pool: the number of their nodes is unknown
   std::uint64_t without_submit = 0;  // that began, and do not say when they were submitted
+  std::uint64_t without_tasks = 0;   // that began, and do not say how many tasks they had
   std::uint64_t suspended = 0;       // that were suspended
   UInt128 suspended_ms = 0;          // of them, in the time
 };
@@ -98,6 +103,9 @@ class Activity {
   // REQUIRES: what is passed outlives this.
   Activity(const ActivityOptions& options, const Policy& policy, const std::vector<Node>& nodes,
            const std::vector<Gpu>& gpus);
+
+  // How nodes were bought. Before anything is added; without it they have no price_tier.
+  void set_price_tiers(NodePriceTiers tiers) { values_.set_price_tiers(std::move(tiers)); }
 
   void add(const Holding& holding);
   // A job that held nothing, which counts where jobs are counted; other outcomes do not.

@@ -16,6 +16,7 @@
 #include "reporting/queries/costs.h"
 #include "reporting/queries/holding_selection.h"
 #include "reporting/queries/host_usage_day.h"
+#include "reporting/queries/node_price_tiers.h"
 #include "reporting/queries/usage_query.h"
 
 namespace pennyweight {
@@ -99,7 +100,9 @@ std::vector<MeasureColumn> columns_of_activity(bool has_capacity) {
       {hours_column("wall_hours", "wall-hours"),
        [](const M& m) -> Cell { return hours_of_ms(m.wall); }},
       {hours_column("wait_hours", "waited"), cell_of_wait},
-      {hours_column("wait_hours_mean", "mean wait"), cell_of_mean_wait}};
+      {hours_column("wait_hours_mean", "mean wait"), cell_of_mean_wait},
+      {count_column("tasks_started", "tasks"),
+       [](const M& m) -> Cell { return m.with_tasks == 0 ? Cell() : Cell(m.tasks); }}};
   if (!has_capacity) return columns;
   columns.push_back({hours_column("gpu_capacity_hours", "of GPU-hours"),
                      [](const M& m) -> Cell { return m.gpu_capacity; }});
@@ -287,6 +290,10 @@ Table table_of(const Activity& activity, const ActivityOptions& options, std::st
     add_gap(table, gaps.without_submit,
             "that began and do not say when they were submitted: not in the waits");
   }
+  if (activity.total().with_tasks > 0 && (name == kActivityReport || name == kMeasures)) {
+    add_gap(table, gaps.without_tasks,
+            "that began and do not say how many tasks they had: not in the tasks");
+  }
   add_gap(table, gaps.without_node, "that name only a pool: not in the node-hours");
   if (gaps.suspended > 0) {
     // A wall-hour is shown as a GPU-hour is.
@@ -435,6 +442,10 @@ Result<Table> query_activity(Store& store, const ActivityQuery& params, const Po
   const auto gpus = TRY(store.gpus());
   const auto overview = TRY(store.overview());
   Activity activity(options, policy, nodes, gpus);
+  if (needs_price_tiers(options.by, options.filters)) {
+    auto tiers = TRY(billed_price_tiers(store, options.from, options.to, policy.time_zone));
+    activity.set_price_tiers(std::move(tiers));
+  }
   // Holdings whose time was over before the first day may have been suspended into it.
   constexpr std::chrono::days kSuspendedMax{31};
   const Instant from = options.from.value_or(kInstantMin);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "ledger/job_without_time.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight {
 namespace {
@@ -102,6 +103,71 @@ TEST(Activity, WaitsFromSubmissionToBegin) {
   EXPECT_EQ(measures_of(activity, "2026-03-29", {"ann"}).waited, 0u);
   EXPECT_EQ(activity.total().wait, first.wait);
   EXPECT_EQ(activity.gaps().without_submit, 3u);
+}
+
+TEST(Activity, CountsTheTasksOfJobsThatSaySo) {
+  const ActivityOptions options{
+      .by = {"user"}, .filters = {}, .from = {}, .to = {}, .step = TimeBucket::kDay};
+  const std::vector<Node> nodes = {node_of("n1", 4)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  for (const char* tasks : {"8", "1", "", "eight", "4294967297"}) {
+    Holding one =
+        job(tasks, "2026-03-28T11:00:00Z", "2026-03-29T10:00:00Z", OnNodes{{{NodeId("n1"), 1}}});
+    if (*tasks != '\0') {
+      EXPECT_TRUE(one.labels.set(kTasksLabel, tasks));
+    }
+    activity.add(one);
+  }
+  const auto first = measures_of(activity, "2026-03-28", {"ann"});
+  EXPECT_EQ(first.started, 5u);
+  EXPECT_EQ(first.with_tasks, 2u);
+  EXPECT_EQ(first.tasks, 9u);
+  EXPECT_EQ(measures_of(activity, "2026-03-29", {"ann"}).tasks, 0u);
+  EXPECT_EQ(activity.total().tasks, 9u);
+  EXPECT_EQ(activity.gaps().without_tasks, 3u);
+}
+
+// Who submitted it, what ran, and how its node was bought.
+TEST(Activity, BySubmitterImageAndPriceTier) {
+  const ActivityOptions options{.by = {"submitter", "image", "price_tier"},
+                                .filters = {{"price_tier", {"on_demand"}, true}},
+                                .from = {},
+                                .to = {}};
+  const std::vector<Node> nodes = {node_of("n1", 4), node_of("n2", 4), node_of("n3", 4)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  activity.set_price_tiers({{{"c", "n1"}, "spot"}, {{"c", "n2"}, "on_demand"}});
+  for (const char* node : {"n1", "n2", "n3"}) {
+    Holding one =
+        job(node, "2026-03-28T11:00:00Z", "2026-03-28T12:00:00Z", OnNodes{{{NodeId(node), 1}}});
+    if (*(node + 1) == '3') {
+      EXPECT_TRUE(one.labels.set("submitter", "ci"));
+      EXPECT_TRUE(one.labels.set("image", "vllm:1"));
+    }
+    activity.add(one);
+  }
+  EXPECT_EQ(activity.rows().size(), 2u);
+  EXPECT_EQ(measures_of(activity, "", {"ann", kNoValue, "spot"}).started, 1u);
+  EXPECT_EQ(measures_of(activity, "", {"ci", "vllm:1", kNoValue}).started, 1u);
+}
+
+// What nodes have, by how they were bought: the rest of it is idle.
+TEST(Activity, PriceTiersHaveCapacity) {
+  const ActivityOptions options{
+      .by = {"price_tier"}, .filters = {}, .from = at("2026-03-28"), .to = at("2026-03-29")};
+  const std::vector<Node> nodes = {node_of("n1", 4), node_of("n2", 2)};
+  const std::vector<Gpu> gpus;
+  Activity activity(options, kBerlin, nodes, gpus);
+  activity.set_price_tiers({{{"c", "n1"}, "spot"}});
+  activity.add(job("1", "2026-03-28T11:00:00Z", "2026-03-28T13:00:00Z",
+                   OnNodes{{{NodeId("n1"), 4}, {NodeId("n2"), 2}}}));
+  activity.add_capacity(at("2026-03-29"));
+  const auto spot = measures_of(activity, "", {"spot"});
+  EXPECT_EQ(spot.gpu, (CardShare::whole() * 4).over_ms(2 * kHour));
+  EXPECT_EQ(spot.gpu_capacity, (CardShare::whole() * 4).over_ms(24 * kHour));
+  EXPECT_EQ(measures_of(activity, "", {kNoValue}).gpu_capacity,
+            (CardShare::whole() * 2).over_ms(24 * kHour));
 }
 
 // A job with an H100 and two MIG instances has a holding for each kind, and is one job.

@@ -68,6 +68,8 @@ TEST(PlanCosts, AMonthOfABillIsToldApartFromOneOfTheCalendar) {
 TEST(PlanCosts, ADimensionOfHoldingsNamesTheRuleThatItNeeds) {
   for (const auto& [name, has] : {std::pair("slurm_account", "{slurm_account: {from: [account]}}"),
                                   std::pair("state", "{state: {from: [state]}}"),
+                                  std::pair("image", "{image: {from: [image]}}"),
+                                  std::pair("submitter", "{submitter: {from: [submitter, user]}}"),
                                   std::pair("label:tier", "{tier: {from: [tier]}}")}) {
     const auto plan = plan_cost_query({.by = {name}}, kPolicy);
     ASSERT_FALSE(plan);

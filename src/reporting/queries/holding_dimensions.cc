@@ -9,14 +9,16 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::array kNodeDimensions = {"cluster", "pool",          "node",
-                                        "region",  "instance_type", "gpu_model"};
+constexpr std::array kNodeDimensions = {"cluster",       "pool",      "node",      "region",
+                                        "instance_type", "gpu_model", "price_tier"};
 constexpr std::array kJobDimensions = {"workload", "array",   "attempt",
                                        "sharing",  "profile", "running"};
 // Slurm's and Kubernetes' own names, where the policy has no dimension of the name.
-constexpr std::array kLabelDimensions = {"account",   "user",     "partition", "qos",
-                                         "state",     "job_name", "wckey",     "reservation",
-                                         "namespace", "exit_code"};
+constexpr std::array kLabelDimensions = {"account",   "user",      "partition", "qos",
+                                         "state",     "job_name",  "wckey",     "reservation",
+                                         "namespace", "exit_code", "image"};
+// Who submitted it: what says so of a pod, and else the user, whose jobs are their own.
+constexpr std::array kSubmitterLabels = {"submitter", "user"};
 constexpr std::string_view kLabelPrefix = "label:";
 bool is_node_dimension(const std::string& name) {
   return std::ranges::find(kNodeDimensions, name) != kNodeDimensions.end();
@@ -48,13 +50,15 @@ std::vector<std::string> holding_dimensions() {
   names.insert(names.end(), kJobDimensions.begin(), kJobDimensions.end());
   names.insert(names.end(), kLabelDimensions.begin(), kLabelDimensions.end());
   names.emplace_back("slurm_account");
+  names.emplace_back("submitter");
   return names;
 }
 
-std::string label_of_dimension(std::string_view name) {
-  if (name == "slurm_account") return "account";
+std::vector<std::string> labels_of_dimension(std::string_view name) {
+  if (name == "slurm_account") return {"account"};
+  if (name == "submitter") return {kSubmitterLabels.begin(), kSubmitterLabels.end()};
   const bool is_label = std::ranges::find(kLabelDimensions, name) != kLabelDimensions.end();
-  return is_label ? std::string(name) : std::string();
+  return is_label ? std::vector{std::string(name)} : std::vector<std::string>();
 }
 
 HoldingDimensions::HoldingDimensions(const Policy& policy, const std::vector<Node>& nodes)
@@ -82,14 +86,21 @@ const Node* HoldingDimensions::node_at(const ClusterId& cluster, const NodeId& n
   return last;
 }
 
+std::optional<std::string> HoldingDimensions::price_tier(const ClusterId& cluster,
+                                                         const NodeId& node) const {
+  const auto found = price_tiers_.find({cluster.text(), node.text()});
+  return found == price_tiers_.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::optional<std::string> HoldingDimensions::of_node(const std::string& dimension,
-                                                      const Node* node) {
+                                                      const Node* node) const {
   if (node == nullptr) return std::nullopt;
   if (dimension == "cluster") return node->cluster.text();
   if (dimension == "node") return node->name.text();
   if (dimension == "pool") return node->pool.text();
   if (dimension == "region") return node->region;
   if (dimension == "instance_type") return node->instance_type;
+  if (dimension == "price_tier") return price_tier(node->cluster, node->name);
   const GpuModel* model = find_gpu_model(node->gpu_model);
   return model != nullptr ? model->name : node->gpu_model;
 }
@@ -114,6 +125,12 @@ std::optional<std::string> HoldingDimensions::of(const std::string& dimension,
   if (dimension == "sharing") return sharing_text(holding);
   if (dimension == "running") return holding.ended ? "ended" : "running";
   if (dimension == "slurm_account") return label("account");
+  if (dimension == "submitter") {
+    for (const char* key : kSubmitterLabels) {
+      if (auto value = label(key); value && !value->empty()) return value;
+    }
+    return std::nullopt;
+  }
   if (dimension == "profile") {
     const auto* slice = std::get_if<MigSlice>(&holding.device);
     return slice != nullptr ? std::optional(slice->profile) : std::nullopt;
@@ -127,8 +144,9 @@ std::optional<std::string> HoldingDimensions::of(const std::string& dimension,
       return pools;
     }
     const auto* on = std::get_if<OnNodes>(&holding.placement);
-    if (dimension == "node" && on != nullptr && on->parts.size() == 1) {
-      return on->parts.front().node.text();
+    if (on != nullptr && on->parts.size() == 1) {
+      if (dimension == "node") return on->parts.front().node.text();
+      if (dimension == "price_tier") return price_tier(holding.cluster, on->parts.front().node);
     }
     if (dimension == "gpu_model" && !holding.gpu_model.empty()) return holding.gpu_model;
     return std::nullopt;

@@ -1,6 +1,7 @@
 #include "reporting/queries/selection.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -26,15 +27,15 @@ std::vector<std::string> known_dimensions(const Policy& policy) {
 // A name that reports of holdings know: says how costs come to have it.
 Result<void> check_dimension_of_holdings(const std::string& name) {
   const std::vector<std::string> known = holding_dimensions();
-  std::string label = name.starts_with("label:") ? name.substr(6) : std::string();
+  const std::string label = name.starts_with("label:") ? name.substr(6) : std::string();
   if (label.empty() && std::ranges::find(known, name) == known.end()) return {};
-  if (label.empty()) label = label_of_dimension(name);
-  const std::string rule = label.empty()
+  const auto labels = label.empty() ? labels_of_dimension(name) : std::vector{label};
+  const std::string rule = labels.empty()
                                ? ""
                                : fmt::format(
                                      "; costs have it after 'pennyweight allocate' with the rule "
                                      "dimensions: {{{}: {{from: [{}]}}}}",
-                                     name.starts_with("label:") ? label : name, label);
+                                     label.empty() ? name : label, fmt::join(labels, ", "));
   return fail(
       ErrorCode::kBadValue,
       fmt::format("'{}' is a dimension of holdings and not of costs; see 'pennyweight report "

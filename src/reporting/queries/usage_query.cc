@@ -15,6 +15,7 @@
 #include "reporting/queries/device_health.h"
 #include "reporting/queries/holding_dimensions.h"
 #include "reporting/queries/holding_selection.h"
+#include "reporting/queries/node_price_tiers.h"
 #include "reporting/queries/telemetry_source.h"
 #include "reporting/queries/usage_report.h"
 
@@ -153,7 +154,7 @@ Table table_of_usage(const UsageReport& report, const UsageOptions& options) {
 }
 
 Result<UsageOptions> usage_options(const UsageQuery& params, const Policy& policy) {
-  UsageOptions options;
+  UsageOptions options{.by = {}, .filters = {}, .rows_max = kUsageRowsMax};
   const std::vector<std::string> further = usage_dimensions();
   for (const std::string& text : params.by) {
     for (std::string& name : split_list(text)) {
@@ -224,7 +225,7 @@ Result<void> add_days(Store& store, const ClusterId& cluster, const Policy& poli
       }));
     }
     report.add_day(observed, holdings);
-    if (report.rows().size() > kUsageRowsMax) {
+    if (report.has_too_many()) {
       return fail(ErrorCode::kLimit,
                   fmt::format("more than {} rows; ask for fewer days, a longer step, fewer "
                               "dimensions or a filter",
@@ -280,6 +281,10 @@ Result<Table> query_usage(Store& store, const UsageQuery& params, const Policy& 
   const auto gpus = TRY(store.gpus());
   const auto overview = TRY(store.overview());
   UsageReport report(options, policy, nodes, gpus);
+  if (needs_price_tiers(options.by, options.filters)) {
+    auto tiers = TRY(billed_price_tiers(store, days.from, days.to, policy.time_zone));
+    report.set_price_tiers(std::move(tiers));
+  }
   const bool has_instance = std::ranges::find(options.by, "instance") != options.by.end() ||
                             std::ranges::find(options.filters, "instance",
                                               &SummaryFilter::dimension) != options.filters.end();

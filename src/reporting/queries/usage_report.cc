@@ -150,7 +150,14 @@ void UsageReport::each_bucket(
 
 void UsageReport::add(const std::string& bucket, const std::vector<std::string>& keys,
                       const UsageMeasures& measures) {
-  rows_[{bucket, keys}] += measures;
+  if (has_too_many_) return;
+  const auto [row, is_new] = rows_.try_emplace({bucket, keys});
+  if (is_new && rows_.size() > options_.rows_max) {
+    rows_.erase(row);
+    has_too_many_ = true;
+    return;
+  }
+  row->second += measures;
   total_ += measures;
 }
 
@@ -170,7 +177,7 @@ std::optional<std::vector<std::string>> UsageReport::keys_of(const Holder* holde
     if (holder != nullptr) {
       value = values_.of(dimension, *holder->holding, card.node, holder->resolved);
     } else if (values_.is_of_node(dimension)) {
-      value = HoldingDimensions::of_node(dimension, card.node);
+      value = values_.of_node(dimension, card.node);
     } else {
       return kNobody;
     }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -59,6 +60,7 @@ struct UsageOptions {
   std::vector<std::string> by;         // dimensions of holdings, "gpu", and of devices "instance"
   std::vector<SummaryFilter> filters;  // of the same
   UsageStep step = UsageStep::kNone;
+  std::size_t rows_max = std::numeric_limits<std::size_t>::max();
 };
 
 struct UsageKey {
@@ -82,11 +84,16 @@ class UsageReport {
   UsageReport(const UsageOptions& options, const Policy& policy, const std::vector<Node>& nodes,
               const std::vector<Gpu>& gpus);
 
+  // How nodes were bought. Before anything is added; without it they have no price_tier.
+  void set_price_tiers(NodePriceTiers tiers) { values_.set_price_tiers(std::move(tiers)); }
+
   // Whether rows are of holders: then add_day() needs the holdings that overlap the day.
   bool is_of_holders() const { return is_of_holders_; }
   void add_day(const ObservedDay& day, std::span<const Holding> holdings);
 
   const std::map<UsageKey, UsageMeasures>& rows() const { return rows_; }
+  // Whether there would have been more rows than `rows_max`: what came after is not in the report.
+  bool has_too_many() const { return has_too_many_; }
   const UsageMeasures& total() const { return total_; }
   // Holdings of which only a pool is known: their energy is "(nobody)"'s.
   std::uint64_t without_gpu() const { return without_gpu_; }
@@ -120,6 +127,7 @@ class UsageReport {
   std::map<UsageKey, UsageMeasures> rows_;
   UsageMeasures total_;
   std::uint64_t without_gpu_ = 0;
+  bool has_too_many_ = false;
 };
 
 }  // namespace pennyweight

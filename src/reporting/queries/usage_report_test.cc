@@ -268,6 +268,20 @@ TEST(UsageReport, OfDevicesWithoutHoldings) {
   EXPECT_EQ(row_of(report, kNoValue).seen, GpuTime());
 }
 
+// A day of minutes is refused before it fills memory.
+TEST(UsageReport, HasNoMoreRowsThanAskedFor) {
+  const std::vector<Node> nodes = {machine("n1", 2)};
+  const std::vector<Gpu> gpus = {card_of("GPU-1", "n1"), card_of("GPU-2", "n1")};
+  for (const std::size_t rows_max : {std::size_t{100}, std::size_t{2 * 24 * 60}}) {
+    UsageReport report(
+        {.by = {"gpu"}, .filters = {}, .step = UsageStep::kMinute, .rows_max = rows_max},
+        kUtcPolicy, nodes, gpus);
+    report.add_day(day_of_march_first(), {});
+    EXPECT_EQ(report.rows().size(), rows_max);
+    EXPECT_EQ(report.has_too_many(), rows_max == 100);
+  }
+}
+
 // Whoever holds what, and however often: rows of holders add up to what the GPUs took, to the
 // microjoule, and hours add up to days.
 RC_GTEST_PROP(UsageReportProperty, RowsAddUpToTheCards, ()) {

@@ -22,8 +22,8 @@ using Number = std::uint32_t;
 // The first kLeanDimensions are lean. Grains by team or user leave out the others, which would
 // multiply their rows.
 inline constexpr std::array kFacetDimensions = {
-    "cluster",  "month",   "billing_month", "kind",   "component", "currency",   "service",
-    "category", "pricing", "instance_type", "region", "account",   "sub_account"};
+    "cluster",  "month",   "billing_month", "kind",   "component", "currency",    "service",
+    "category", "pricing", "instance_type", "region", "account",   "sub_account", "price_tier"};
 inline constexpr std::size_t kLeanDimensions = 6;
 inline constexpr std::size_t kCurrency = 5;
 inline constexpr std::array kPlaceDimensions = {"node", "gpu", "resource"};

@@ -38,6 +38,7 @@ struct JobRecord {
   // What it used of its hosts, where the record says so. `used` is of the job itself; a step's peak
   // of memory may come later, in a row of its own.
   HostUsage used = {};
+  std::uint64_t tasks = 0;  // of the step that had most, as far as the record says; 0: not known
 };
 
 }  // namespace pennyweight::slurm

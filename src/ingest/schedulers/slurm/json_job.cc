@@ -12,6 +12,7 @@
 
 #include "ingest/schedulers/slurm/recorded_usage.h"
 #include "ingest/schedulers/slurm/tres.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight::slurm {
 namespace {
@@ -236,6 +237,20 @@ HostUsage read_usage(element job, std::span<const element> steps) {
   return used;
 }
 
+// "tasks": {"count": 8} of the step that had most. Slurm's own step has a task on each node.
+std::uint64_t read_tasks(std::span<const element> steps) {
+  std::uint64_t most = 0;
+  for (const element step : steps) {
+    std::string_view id;  // "extern", or "8.extern"
+    const auto told = find(step, {"step", "id"});
+    const bool has_id = told && told->get(id) == simdjson::SUCCESS;
+    if (has_id && id.substr(id.rfind('.') + 1) == "extern") continue;
+    const auto tasks = told_number(step, {"tasks", "count"}).value_or(0);
+    if (tasks <= kTasksMax) most = std::max(most, tasks);
+  }
+  return most;
+}
+
 std::string_view text_or_member(Fields& fields, std::string_view key, std::string_view member) {
   const auto value = find(fields.job(), {key});
   return value && value->is_object() ? fields.text({key, member}) : fields.text({key});
@@ -325,6 +340,7 @@ std::expected<JsonJob, Rejection> read_json_job(element job) {
   }
   read.steps = steps.size();
   record.used = read_usage(job, steps);
+  record.tasks = read_tasks(steps);
   if (fields.rejection()) return std::unexpected(*fields.rejection());
   return read;
 }

@@ -5,12 +5,12 @@
 #include "core/ascii.h"
 #include "ingest/schedulers/slurm/duration.h"
 #include "ingest/schedulers/slurm/tres.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight::slurm {
 namespace {
 
 constexpr std::uint64_t kHourMs = 3'600'000;
-constexpr std::uint64_t kTasksMax = 100'000'000;
 constexpr std::uint64_t kPeakKibMax = std::uint64_t{1} << 50;
 
 // With a unit, "3096K"; without one it is bytes, as --noconvert prints them.
@@ -44,6 +44,11 @@ std::optional<std::uint64_t> step_peak_kib(const StepUsage& step) {
 std::uint64_t checked_peak_kib(std::uint64_t bytes, std::uint64_t tasks) {
   const std::uint64_t kib = bytes / 1024;
   return tasks == 0 || tasks > kTasksMax || kib > kPeakKibMax / tasks ? 0 : kib * tasks;
+}
+
+std::optional<std::uint64_t> checked_tasks(std::string_view text) {
+  const auto tasks = parse_count(text);
+  return tasks && *tasks <= kTasksMax ? std::optional(*tasks) : std::nullopt;
 }
 
 }  // namespace pennyweight::slurm

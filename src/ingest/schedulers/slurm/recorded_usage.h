@@ -24,4 +24,7 @@ struct StepUsage {
 std::optional<std::uint64_t> step_peak_kib(const StepUsage& step);
 std::uint64_t checked_peak_kib(std::uint64_t bytes, std::uint64_t tasks);
 
+// NTasks of a step; nothing where it is no number of tasks.
+std::optional<std::uint64_t> checked_tasks(std::string_view text);
+
 }  // namespace pennyweight::slurm

@@ -1,12 +1,16 @@
 #include "ingest/schedulers/slurm/sacct_batches.h"
 
 #include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <variant>
 
 #include "core/limits.h"
 #include "core/try.h"
 #include "ingest/schedulers/slurm/job_holdings.h"
 #include "ingest/schedulers/slurm/utf8.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight::slurm {
 namespace {
@@ -14,6 +18,7 @@ namespace {
 // Limits of a batch, some tens of megabytes: whichever of rows, nodes and bytes comes first.
 constexpr std::size_t kNodePartsMax = 262'144;
 constexpr std::size_t kRejectedBytesMax = 16u << 20;
+constexpr std::string_view kExternStep = ".extern";
 
 // At most kBatchRows at once.
 template <class T>
@@ -63,25 +68,24 @@ Result<void> SacctBatches::add_job(const JobRecord& job, std::uint64_t line, std
       TRY(flush_without_time());
     }
   }
-  if (result->outcome == JobOutcome::kHeld && sink_.usage) {
-    const Holding& first = result->holdings.front();
-    run_ = OpenRun{first.cluster, first.workload, first.held, job.used, false, line};
-  }
-  for (Holding& holding : result->holdings) {
-    if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {
-      node_parts_ += nodes->parts.size();
-    }
-    holdings_.push_back(std::move(holding));
-    if (holdings_.size() < limits::kBatchRows && node_parts_ < kNodePartsMax) continue;
-    TRY(flush_holdings());
+  if (!result->holdings.empty()) {
+    run_ = OpenRun{.holdings = std::move(result->holdings),
+                   .used = result->outcome == JobOutcome::kHeld ? job.used : HostUsage(),
+                   .is_peak_unknown = result->outcome != JobOutcome::kHeld,
+                   .tasks = job.tasks,
+                   .line = line};
   }
   return {};
 }
 
-void SacctBatches::add_step(std::string_view id, std::optional<std::uint64_t> memory_peak_kib) {
-  if (!run_ || memory_peak_kib == std::uint64_t{0}) return;
-  const std::string& job = run_->job.text();
+void SacctBatches::add_step(std::string_view id, std::optional<std::uint64_t> memory_peak_kib,
+                            std::optional<std::uint64_t> tasks) {
+  if (!run_) return;
+  const std::string& job = run_->holdings.front().workload.text();
   if (!id.starts_with(job) || !id.substr(job.size()).starts_with('.')) return;
+  // Slurm's own step has a task on each node.
+  if (id.substr(job.size()) != kExternStep) run_->tasks = std::max(run_->tasks, tasks.value_or(0));
+  if (memory_peak_kib == std::uint64_t{0}) return;
   run_->is_peak_unknown = run_->is_peak_unknown || !memory_peak_kib;
   std::optional<std::uint64_t>& peak = run_->used.memory_peak_kib;
   peak = std::max(peak.value_or(0), memory_peak_kib.value_or(0));
@@ -90,14 +94,27 @@ void SacctBatches::add_step(std::string_view id, std::optional<std::uint64_t> me
 // All steps of the open run have been read.
 Result<void> SacctBatches::end_run() {
   if (!run_) return {};
-  if (run_->is_peak_unknown) run_->used.memory_peak_kib.reset();
-  auto outcomes = host_usage_outcomes(run_->cluster, run_->job, run_->held, run_->used);
-  if (!outcomes.empty()) ++counts.used;
-  for (Outcome& outcome : outcomes) {
-    outcome.source = {.line = run_->line};
-    usage_.push_back(std::move(outcome));
+  OpenRun run = *std::exchange(run_, std::nullopt);
+  if (run.is_peak_unknown) run.used.memory_peak_kib.reset();
+  const Holding& first = run.holdings.front();
+  if (sink_.usage) {
+    auto outcomes = host_usage_outcomes(first.cluster, first.workload, first.held, run.used);
+    if (!outcomes.empty()) ++counts.used;
+    for (Outcome& outcome : outcomes) {
+      outcome.source = {.line = run.line};
+      usage_.push_back(std::move(outcome));
+    }
   }
-  run_.reset();
+  for (Holding& holding : run.holdings) {
+    // A job with too many labels does not say how many tasks it had.
+    if (run.tasks > 0) std::ignore = holding.labels.set(kTasksLabel, std::to_string(run.tasks));
+    if (const auto* nodes = std::get_if<OnNodes>(&holding.placement)) {
+      node_parts_ += nodes->parts.size();
+    }
+    holdings_.push_back(std::move(holding));
+    if (holdings_.size() < limits::kBatchRows && node_parts_ < kNodePartsMax) continue;
+    TRY(flush_holdings());
+  }
   return usage_.size() < limits::kBatchRows ? Result<void>{} : hand_on(usage_, sink_.usage);
 }
 

@@ -20,9 +20,10 @@ class SacctBatches {
 
   // Makes holdings of a job, or a rejected row with the text `row`.
   Result<void> add_job(const JobRecord& job, std::uint64_t line, std::string_view row);
-  // A step of the job that was added last, with the most memory that its tasks had in use. Steps of
-  // other jobs are passed over.
-  void add_step(std::string_view id, std::optional<std::uint64_t> memory_peak_kib);
+  // A step of the job that was added last, with the most memory that its tasks had in use, and how
+  // many they were. Steps of other jobs are passed over.
+  void add_step(std::string_view id, std::optional<std::uint64_t> memory_peak_kib,
+                std::optional<std::uint64_t> tasks);
   // Sets a row aside. The caller counts a job that could not even be read in `jobs`.
   Result<void> reject(std::uint64_t line, std::string_view column, std::string_view reason,
                       std::string_view row);
@@ -38,11 +39,10 @@ class SacctBatches {
 
   // The job that was added last, until its steps have been read.
   struct OpenRun {
-    ClusterId cluster;
-    WorkloadId job;
-    Interval held;
+    std::vector<Holding> holdings;  // at least one
     HostUsage used;
     bool is_peak_unknown = false;  // some step does not tell that of all its tasks
+    std::uint64_t tasks = 0;       // of the step that had most; 0: not known
     std::uint64_t line;
   };
 

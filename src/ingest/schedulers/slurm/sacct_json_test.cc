@@ -5,6 +5,7 @@
 
 #include "core/limits.h"
 #include "ingest/schedulers/slurm/sacct_testing.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight::slurm {
 namespace {
@@ -123,6 +124,20 @@ TEST(SacctJson, EligibleTime) {
   EXPECT_EQ(told(R"("time":{"start":1700000000,"end":1700003600,"submission":1699999000,)"
                  R"("eligible":0},)"),
             "-");
+}
+
+TEST(SacctJson, TasksAreThoseOfTheWidestStep) {
+  const auto told = [](const char* steps) {
+    const SacctReading read = read_job(steps);
+    if (read.holdings.size() != 1) return std::string("not read");
+    return std::string(read.holdings[0].labels.find(kTasksLabel).value_or("-"));
+  };
+  EXPECT_EQ(told(R"("steps":[{"step":{"id":"batch"},"tasks":{"count":1}},)"
+                 R"({"step":{"id":"extern"},"tasks":{"count":64}},)"
+                 R"({"step":{"id":{"job_id":7,"step_id":"0"}},"tasks":{"count":8}}],)"),
+            "8");
+  EXPECT_EQ(told(R"("steps":[{"step":{"id":"7.extern"},"tasks":{"count":64}}],)"), "-");
+  EXPECT_EQ(told(R"("steps":[{"step":{"id":"7.0"},"tasks":{"count":-1}},{"tasks":3},7],)"), "-");
 }
 
 // In the forms of 21.08, 23.11 and 24.11; what can't be read of them is not known, and costs

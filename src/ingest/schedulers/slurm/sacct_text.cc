@@ -206,9 +206,11 @@ Result<void> SacctText::read_row(std::string_view line) {
   const std::string_view id = positions_[kJobId] ? field(kJobId) : field(kJobIdRaw);
   if (is_step(id)) {
     ++batches_.counts.steps;
-    batches_.add_step(id, step_peak_kib({.tres_usage_in_tot = field(kTresUsageInTot),
-                                         .max_rss = field(kMaxRss),
-                                         .tasks = field(kNTasks)}));
+    batches_.add_step(id,
+                      step_peak_kib({.tres_usage_in_tot = field(kTresUsageInTot),
+                                     .max_rss = field(kMaxRss),
+                                     .tasks = field(kNTasks)}),
+                      checked_tasks(field(kNTasks)));
     return {};
   }
   JobRecord job;

@@ -3,6 +3,7 @@
 
 #include "core/limits.h"
 #include "ingest/schedulers/slurm/sacct_testing.h"
+#include "ledger/task_count.h"
 
 namespace pennyweight::slurm {
 namespace {
@@ -371,6 +372,26 @@ TEST(SacctText, LongRowsAreRejectedNotKept) {
   ASSERT_EQ(read.rejected.size(), 1u);
   EXPECT_EQ(read.rejected[0].line, 3u);
   EXPECT_TRUE(read.rejected[0].reason.find("longer than 4194304 bytes") != std::string::npos);
+}
+
+// Of the step that had most; Slurm's own step has a task on each node.
+TEST(SacctText, TasksAreThoseOfTheWidestStep) {
+  const std::string times = "|COMPLETED|2026-03-01T00:00:00|2026-03-01T01:00:00|";
+  const auto row = [&](const std::string& id, const std::string& tasks) {
+    return id + times + "gres/gpu:a=1,gres/gpu:b=1|" + tasks + "\n";
+  };
+  const SacctReading read =
+      read_text("JobID|State|Start|End|AllocTRES|NTasks\n" + row("1", "") + row("1.batch", "1") +
+                    row("1.extern", "64") + row("1.0", "8") + row("1.1", "2") + row("2", "") +
+                    row("3.0", "9") + row("3", "") + row("3.0", "x") + row("3.extern", "4") +
+                    row("4_1", "") + row("4_1.0", "3"),
+                lab());
+  std::string shown;
+  for (const Holding& one : read.holdings) {
+    shown +=
+        fmt::format("{} {}\n", one.workload.text(), one.labels.find(kTasksLabel).value_or("-"));
+  }
+  EXPECT_EQ(shown, "1 8\n1 8\n2 -\n2 -\n3 -\n3 -\n4_1 3\n4_1 3\n");
 }
 
 TEST(SacctText, Labels) {

@@ -31,6 +31,10 @@ constexpr std::array kBuiltInColumns = {
     BuiltInColumn{"service", "service_name", DimensionSource::kLine},
     BuiltInColumn{"category", "charge_category", DimensionSource::kLine},
     BuiltInColumn{"pricing", "ifNull(pricing_category, '')", DimensionSource::kLine},
+    BuiltInColumn{"price_tier",
+                  "transform(ifNull(pricing_category, ''), ['Standard', 'Dynamic', 'Committed'], "
+                  "['on_demand', 'spot', 'committed'], '')",
+                  DimensionSource::kLine},
     BuiltInColumn{"charge_class", "if(is_correction, 'Correction', '')", DimensionSource::kLine},
     BuiltInColumn{"instance_type", "instance_type", DimensionSource::kLine},
     BuiltInColumn{"region", "region_id", DimensionSource::kLine},

@@ -29,6 +29,10 @@ constexpr std::array kBuiltInColumns = {
     BuiltInColumn{"service", "coalesce(c.service_name, '')", true},
     BuiltInColumn{"category", "coalesce(c.charge_category, '')", true},
     BuiltInColumn{"pricing", "coalesce(c.pricing_category, '')", true},
+    BuiltInColumn{"price_tier",
+                  "CASE c.pricing_category WHEN 'Standard' THEN 'on_demand' WHEN 'Dynamic' THEN "
+                  "'spot' WHEN 'Committed' THEN 'committed' ELSE '' END",
+                  true},
     BuiltInColumn{"charge_class", "CASE WHEN c.is_correction THEN 'Correction' ELSE '' END", true},
     BuiltInColumn{"instance_type", "coalesce(c.instance_type, '')", true},
     BuiltInColumn{"region", "coalesce(c.region_id, '')", true},
