@@ -58,7 +58,89 @@ void settle_by_labels(Labels& dimensions, const Labels& labels,
   }
 }
 
+class DimensionPlanner {
+ public:
+  DimensionPlanner(const Labels& labels,
+                   const std::function<bool(std::string_view key)>& is_unknown)
+      : labels_(labels), is_unknown_(is_unknown) {}
+
+  void apply(const OwnerRule& rule) {
+    bool hangs = false;
+    for (const LabelMatch& match : rule.when) {
+      if (is_unknown(match.key)) {
+        hangs = true;
+      } else if (!matches(match, lookup_)) {
+        return;
+      }
+    }
+    for (const auto& [dimension, value] : rule.set) {
+      if (!value.empty()) put(dimension, value, hangs);
+    }
+  }
+
+  void apply(const DimensionRule& rule) {
+    for (const std::string& key : rule.labels) {
+      if (!is_open(rule.dimension)) return;
+      const std::string value = of_label(labels_.find(key).value_or(""));
+      if (!value.empty() || is_unknown(key)) put(rule.dimension, value, value.empty());
+    }
+    if (!is_open(rule.dimension)) return;
+    if (!rule.derive.empty()) {
+      bool hangs = false;
+      const auto value = derive(rule.derive, [&](std::string_view key) {
+        hangs = hangs || is_unknown(key);
+        return labels_.find(key);
+      });
+      if (hangs || (value && !value->empty())) put(rule.dimension, value.value_or(""), hangs);
+    }
+    if (!rule.fallback.empty()) put(rule.dimension, rule.fallback, false);
+  }
+
+  PlannedDimensions take() { return std::move(planned_); }
+
+ private:
+  bool is_open(std::string_view dimension) const {
+    return !planned_.known.find(dimension) &&
+           std::ranges::find(planned_.unknown, dimension) == planned_.unknown.end();
+  }
+
+  // The first value counts, also one that is not known.
+  void put(const std::string& dimension, std::string_view value, bool hangs) {
+    if (!is_open(dimension)) return;
+    if (hangs) {
+      planned_.unknown.push_back(dimension);
+    } else {
+      settle(planned_.known, dimension, value);
+    }
+  }
+
+  bool is_unknown(std::string_view key) const {
+    if (key == "workload" || key == "cluster") return true;
+    if (!key.starts_with(kDimensionPrefix)) return !labels_.find(key) && is_unknown_(key);
+    return std::ranges::find(planned_.unknown, key.substr(kDimensionPrefix.size())) !=
+           planned_.unknown.end();
+  }
+
+  const Labels& labels_;
+  const std::function<bool(std::string_view key)>& is_unknown_;
+  PlannedDimensions planned_;
+  const LabelLookup lookup_ = [this](std::string_view key) {
+    return key.starts_with(kDimensionPrefix)
+               ? planned_.known.find(key.substr(kDimensionPrefix.size()))
+               : labels_.find(key);
+  };
+};
+
 }  // namespace
+
+PlannedDimensions resolve_planned_dimensions(
+    const Labels& labels, const std::function<bool(std::string_view key)>& is_unknown,
+    const Policy& policy) {
+  DimensionPlanner planner(labels, is_unknown);
+  for (const OwnerRule* rule : by_priority(policy.owners)) planner.apply(*rule);
+  for (const DimensionRule& rule : policy.dimensions) planner.apply(rule);
+  return planner.take();
+}
 
 Labels resolve_dimensions(const ClusterId& cluster, const WorkloadId& workload,
                           const Labels& labels, const Policy& policy) {

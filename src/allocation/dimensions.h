@@ -6,6 +6,11 @@
 // default for the whole cluster, fills in what no rule above it has set, and never overrides.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "allocation/policy/policy.h"
 #include "core/id.h"
 #include "core/label.h"
@@ -18,5 +23,17 @@ namespace pennyweight {
 // dimension without a value is left out.
 Labels resolve_dimensions(const ClusterId& cluster, const WorkloadId& workload,
                           const Labels& labels, const Policy& policy);
+
+// The dimensions of work that has not run yet.
+struct PlannedDimensions {
+  Labels known;
+  std::vector<std::string> unknown;  // whose value hangs on what is not known
+};
+
+// As resolve_dimensions(), where some labels are not known, nor the workload's name and its
+// cluster. REQUIRES: of a label that is given, `is_unknown` is not asked.
+PlannedDimensions resolve_planned_dimensions(
+    const Labels& labels, const std::function<bool(std::string_view key)>& is_unknown,
+    const Policy& policy);
 
 }  // namespace pennyweight

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace pennyweight {
 namespace {
 
@@ -99,6 +103,60 @@ TEST(Dimensions, WhatNoLabelSaysIsDerived) {
   Labels stated = image;
   ASSERT_TRUE(stated.set("account", "speech"));
   EXPECT_EQ(team(stated), "speech");
+}
+
+// Whatever turns out of what is not known before work runs: what was said to be known holds, and
+// nothing else comes than what was said not to be.
+TEST(Dimensions, WhatIsPlannedHolds) {
+  Policy derived = policy();
+  derived.dimensions[1].derive = {{"image", *LabelPattern::parse(".*/([^/]+)/[^/]+"), "$1"},
+                                  {"namespace", *LabelPattern::parse("lab-.*"), "lab"}};
+  Policy plain = policy();
+  plain.owners.clear();
+  const auto is_unknown = [](std::string_view key) {
+    return key == "namespace" || key == "account";
+  };
+  const Labels given[] = {{},
+                          labels({{"team", "cv"}}),
+                          labels({{"team", ""}}),
+                          labels({{"namespace", "nlp-a"}}),
+                          labels({{"namespace", "x"}, {"user", "ann"}}),
+                          labels({{"namespace", "lab-1"}, {"account", ""}}),
+                          labels({{"image", "r/vision/t"}, {"client", "acme"}})};
+  const std::vector<std::string> dimensions = {"client", "site", "team", "user"};
+  const Policy all[] = {policy(), derived, plain};
+  for (const Policy& rules : all) {
+    for (const Labels& some : given) {
+      const PlannedDimensions planned = resolve_planned_dimensions(some, is_unknown, rules);
+      for (const std::string name_space : {"", "nlp-a", "nlp-eval", "lab-1", "x"}) {
+        for (const std::string account : {"", "vision"}) {
+          Labels whole = some;
+          if (!some.find("namespace")) {
+            ASSERT_TRUE(whole.set("namespace", name_space));
+          }
+          if (!some.find("account")) {
+            ASSERT_TRUE(whole.set("account", account));
+          }
+          for (const char* cluster : {"east", "west"}) {
+            for (const char* workload : {"1", "lab/x"}) {
+              const Labels real =
+                  resolve_dimensions(ClusterId(cluster), WorkloadId(workload), whole, rules);
+              for (const std::string& dimension : dimensions) {
+                const bool is_open =
+                    std::ranges::find(planned.unknown, dimension) != planned.unknown.end();
+                if (is_open) continue;
+                EXPECT_EQ(planned.known.find(dimension), real.find(dimension)) << dimension;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  const auto none = [](std::string_view) { return false; };
+  EXPECT_TRUE(resolve_planned_dimensions(given[1], none, plain).unknown.empty());
+  EXPECT_EQ(resolve_planned_dimensions(given[1], none, plain).known,
+            resolve_dimensions(ClusterId("c"), WorkloadId("1"), given[1], plain));
 }
 
 TEST(Dimensions, AnEmptyValueSetsNothing) {

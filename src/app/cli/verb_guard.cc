@@ -117,7 +117,8 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   const auto catalog = TRY(load_catalog(context.config));
   const auto arrived = TRY(estimate_paths(arguments.paths, catalog, options));
   const auto budgets = TRY(measured_budgets(context, today));
-  guardrails::RuleContext when{.today = today, .budgets = budgets};
+  guardrails::RuleContext when{
+      .today = today, .budgets = budgets, .policy = &context.config.policy};
   when.now = guardrails::wall_time(context.clock.now(), context.config.policy.time_zone);
   const auto estimate = TRY(guardrails::estimate_changed(arrived, context.config.guardrails->rules,
                                                          catalog, options, when));
@@ -152,7 +153,8 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   for (const guardrails::WorkloadEstimate& workload : estimate.workloads) {
     auto verdict = guardrails::judge_workload(workload, context.config.guardrails->rules,
                                               estimate.currency, when);
-    guardrails::add_hits(guardrails::limit_hits(workload, limits, estimate.currency, left_ms),
+    guardrails::add_hits(guardrails::limit_hits(workload, limits, estimate.currency, left_ms,
+                                                &context.config.policy),
                          verdict);
     const std::string title = guardrails::workload_title(workload.workload);
     const auto totals = guardrails::totals_of(workload, estimate.currency);
@@ -208,7 +210,7 @@ Result<guardrails::Verdict> judge_case(const GuardCase& one, const Catalog& cata
     const Date stated = TRY(parse_date(one.today));
     today = stated;
   }
-  guardrails::RuleContext when{.today = today};
+  guardrails::RuleContext when{.today = today, .policy = &config.policy};
   when.now = one.now ? *one.now : guardrails::wall_time(now, config.policy.time_zone);
   const auto budgets = TRY(stated_budgets(one, config, today));
   when.budgets = budgets;

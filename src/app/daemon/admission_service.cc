@@ -98,6 +98,7 @@ server::Response AdmissionService::answer(const server::Request& request,
   policy.pricing.at = now;
   policy.budgets = budgets->uses;
   policy.budgets_problem = budgets->problem;
+  policy.charging = &config_.policy;
   if (looks_at_hours_) policy.now = guardrails::wall_time(now, config_.policy.time_zone);
   policy.offers = &offers_;
   const auto answered = guardrails::answer_review(request.body, endpoint, policy,

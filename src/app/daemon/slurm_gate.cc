@@ -291,6 +291,7 @@ std::string SlurmGate::answer(const Connection& connection) {
   policy.pricing.at = now;
   policy.budgets = budgets->uses;
   policy.budgets_problem = budgets->problem;
+  policy.charging = &config_.policy;
   if (looks_at_hours_) policy.now = guardrails::wall_time(now, config_.policy.time_zone);
   policy.offers = &offers_;
   const auto answered = guardrails::answer_slurm_submission(

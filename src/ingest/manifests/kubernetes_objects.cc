@@ -450,9 +450,6 @@ class ObjectReader {
                                 printable_text(kind, 80)));
       }
       if (inner->lifetime != Lifetime::kRun) workload_.lifetime = Lifetime::kService;
-      if (inner->lifetime == Lifetime::kScheduled) {
-        workload_.notes.emplace_back("what it runs by a schedule is priced as if it always ran");
-      }
       add_part(*inner);
       for (const ReplicaGroup& group : inner->groups) {
         ReplicaGroup& added = workload_.groups.emplace_back(group);

@@ -50,17 +50,18 @@ class RiskFinder {
 
   std::vector<PodRisk> run() {
     for (const std::string_view key : {"hostNetwork", "hostPID", "hostIPC"}) {
-      if (!is_false(spec_[key])) add(RiskKind::kHostNamespace, fmt::format("it uses {}", key));
+      if (!is_false(spec_[key]))
+        add_of_pod(RiskKind::kHostNamespace, fmt::format("it uses {}", key));
     }
     for (const DocumentNode& volume : spec_["volumes"].items) {
       if (!volume.has("hostPath")) continue;
-      add(RiskKind::kHostPath,
-          fmt::format("it mounts '{}' of the node",
-                      printable_text(volume.at("hostPath.path").scalar, 4096)));
+      add_of_pod(RiskKind::kHostPath,
+                 fmt::format("it mounts '{}' of the node",
+                             printable_text(volume.at("hostPath.path").scalar, 4096)));
     }
     // Only an explicit `false` keeps the token of the service account out.
     if (spec_["automountServiceAccountToken"].scalar != "false") {
-      add(RiskKind::kApiToken, "a token of the API server is mounted");
+      add_of_pod(RiskKind::kApiToken, "a token of the API server is mounted");
     }
     for (const std::string_view key : {"initContainers", "containers", "ephemeralContainers"}) {
       for (const DocumentNode& container : spec_[key].items) check_container(container);
@@ -76,7 +77,12 @@ class RiskFinder {
   static bool is_false(const DocumentNode& node) { return !node || node.scalar == "false"; }
   static bool is_true(const DocumentNode& node) { return node.scalar == "true"; }
 
-  void add(RiskKind kind, std::string what) { risks_.push_back({kind, std::move(what)}); }
+  void add_of_pod(RiskKind kind, std::string what) {
+    risks_.push_back({.kind = kind, .what = std::move(what), .is_of_pod = true});
+  }
+  void add(RiskKind kind, std::string what) {
+    risks_.push_back({.kind = kind, .what = std::move(what), .image = image_});
+  }
 
   // What a container states itself comes before what its pod states.
   const DocumentNode& effective(const DocumentNode& context, std::string_view key) const {
@@ -85,6 +91,7 @@ class RiskFinder {
 
   void check_container(const DocumentNode& container) {
     const DocumentNode& context = container["securityContext"];
+    image_ = container["image"].scalar;
     const std::string who = fmt::format("the container '{}'", shown(container["name"].scalar));
     if (!is_false(context["privileged"])) {
       add(RiskKind::kPrivileged, who + " is privileged");
@@ -110,9 +117,8 @@ class RiskFinder {
       if (number.empty() || number == "0") continue;
       add(RiskKind::kHostPort, fmt::format("{} takes the port {} of the node", who, shown(number)));
     }
-    const std::string& image = container["image"].scalar;
-    if (image.find("@sha256:") == std::string::npos) {
-      add(RiskKind::kNoDigest, fmt::format("the image '{}' has no digest", shown(image)));
+    if (image_.find("@sha256:") == std::string::npos) {
+      add(RiskKind::kNoDigest, fmt::format("the image '{}' has no digest", shown(image_)));
     }
     for (const DocumentNode& variable : container["env"].items) {
       if (!is_secret(variable["name"].scalar, variable["value"].scalar)) continue;
@@ -144,6 +150,7 @@ class RiskFinder {
 
   const DocumentNode& spec_;
   const DocumentNode& pod_context_;
+  std::string image_;  // of the container that is looked at
   std::vector<PodRisk> risks_;
 };
 

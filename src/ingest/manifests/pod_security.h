@@ -33,7 +33,9 @@ inline constexpr std::string_view kRiskKindWords[] = {
 
 struct PodRisk {
   RiskKind kind = RiskKind::kRoot;
-  std::string what;  // "the container 'train' may run as root"; plain text, never a secret
+  std::string what;        // "the container 'train' may run as root"; plain text, never a secret
+  bool is_of_pod = false;  // of all its containers
+  std::string image = {};  // of the container, as it states it; empty for one of the pod
   auto operator<=>(const PodRisk&) const = default;
 };
 

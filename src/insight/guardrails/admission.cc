@@ -70,10 +70,14 @@ WorkloadRequest without_lines(WorkloadRequest request, const LooksAtPods& looks)
   for (manifests::ReplicaGroup& group : request.groups) {
     group.line = 0;
     // A new version of what runs asks for no more, unless some rule looks at images.
-    if (!looks.images) group.images.clear();
     std::erase_if(group.risks, [&](const manifests::PodRisk& risk) {
       return std::ranges::find(looks.risks, risk.kind) == looks.risks.end();
     });
+    if (!looks.images) {
+      group.images.clear();
+      for (manifests::PodRisk& risk : group.risks) risk.image.clear();
+      std::ranges::sort(group.risks);
+    }
   }
   return request;
 }
@@ -206,7 +210,9 @@ class Review {
     if (is_update && has_not_grown(workload.workload)) return;
     Verdict verdict =
         judge_workload(workload, policy_.rules, now->currency, policy_.context(today_));
-    add_hits(limit_hits(workload, policy_.limits, now->currency, policy_.month_left_ms), verdict);
+    add_hits(limit_hits(workload, policy_.limits, now->currency, policy_.month_left_ms,
+                        policy_.charging),
+             verdict);
     decide_by(verdict);
     if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);
   }

@@ -58,9 +58,14 @@ struct AdmissionPolicy {
   std::optional<WallTime> now = {};
   std::span<const BudgetUse> budgets = {};
   std::string_view budgets_problem = {};
+  const Policy* charging = nullptr;  // by whose dimensions budgets and limits count
 
   RuleContext context(Date today) const {
-    return {.today = today, .now = now, .budgets = budgets, .budgets_problem = budgets_problem};
+    return {.today = today,
+            .now = now,
+            .budgets = budgets,
+            .budgets_problem = budgets_problem,
+            .policy = charging};
   }
 };
 

@@ -62,10 +62,10 @@ class TestDesk : public ApprovalDesk {
 };
 
 AdmissionAnswer ask_webhook(const std::string& asked, AdmissionEndpoint endpoint = {},
-                            bool admits_unknown = false, ApprovalDesk* desk = nullptr) {
+                            bool admits_unknown = false, ApprovalDesk* desk = nullptr,
+                            const std::vector<GuardrailRule>& rules = admission_rules()) {
   static const auto catalog = Catalog::built_in().overridden_by(kAdmissionPrices, "prices.csv");
   EXPECT_TRUE(catalog) << catalog.error().message;
-  const auto rules = admission_rules();
   const AdmissionPolicy policy{.rules = rules,
                                .catalog = *catalog,
                                .pricing = {.provider = "test",
@@ -235,6 +235,31 @@ TEST(Admission, WhatNeedsAnApprovalIsAskedForAndAdmittedWithItsToken) {
   EXPECT_EQ(desk.filed[2].content, desk.filed[3].content);
   desk.is_full = true;
   EXPECT_NE(ask(job(8, 2)).message.find("too many wait"), std::string::npos);
+}
+
+// Neither a rule that denies nor one that wants an approval of its own is lifted by an approval
+// that was given before there was such a rule, and the approval is not used up.
+TEST(Admission, AnApprovalLiftsNoDenialThatCameLater) {
+  const std::string made =
+      job(8, 2, R"({"name":"j","annotations":{"pennyweight.io/approval":"right"}})");
+  const RuleConditions when{.kinds = {"Job"}, .gpus_above = 15};
+  for (const bool is_first : {true, false}) {
+    TestDesk desk;
+    std::vector<GuardrailRule> rules = admission_rules();
+    rules.insert(is_first ? rules.begin() : rules.end(),
+                 {.name = "frozen", .when = when, .reason = "the cluster is full"});
+    const auto answer = ask_webhook(request(made), {}, false, &desk, rules);
+    EXPECT_FALSE(answer.is_allowed);
+    EXPECT_NE(answer.message.find("the cluster is full"), std::string::npos) << answer.message;
+    EXPECT_TRUE(desk.claims.empty());
+    EXPECT_TRUE(desk.filed.empty()) << "nobody can approve it";
+  }
+  TestDesk desk;
+  std::vector<GuardrailRule> rules = admission_rules();
+  rules.push_back({.name = "dear jobs", .effect = RuleEffect::kRequireApproval, .when = when});
+  std::ignore = ask_webhook(request(made), {}, false, &desk, rules);
+  ASSERT_EQ(desk.claims.size(), 1U);
+  EXPECT_EQ(desk.claims[0].rules, (std::vector<std::string>{"big", "dear jobs"}));
 }
 
 TEST(Admission, OpenOrClosedByChoice) {

@@ -373,11 +373,11 @@ class GroupPricer {
 };
 
 // The cost of a run and of a month of a group.
-Result<void> add_periods(const WorkloadEstimate& workload, const EstimateOptions& options,
-                         GroupPricer& pricer, GroupEstimate& estimate) {
+Result<void> add_periods(const GroupTerm& term, const EstimateOptions& options, GroupPricer& pricer,
+                         GroupEstimate& estimate) {
   const ReplicaGroup& group = estimate.group;
   const Money per_hour = estimate.per_hour();
-  if (workload.workload.lifetime == Lifetime::kService) {
+  if (term.lifetime == Lifetime::kService) {
     const Money month = TRY(scale_amount(per_hour, kHoursPerMonth, 1));
     estimate.per_month = month;
     if (!group.replicas_max) return {};
@@ -400,8 +400,8 @@ Result<void> add_periods(const WorkloadEstimate& workload, const EstimateOptions
   } else {
     estimate.per_run_max = Money::zero(options.currency);
   }
-  if (!workload.runs_per_month) return {};
-  const Money month = TRY(scale_amount(*estimate.per_run_max, *workload.runs_per_month, 1));
+  if (!term.runs_per_month) return {};
+  const Money month = TRY(scale_amount(*estimate.per_run_max, *term.runs_per_month, 1));
   estimate.per_month = month;
   return {};
 }
@@ -428,7 +428,9 @@ WorkloadEstimate estimate_workload(const manifests::WorkloadRequest& workload,
   for (const manifests::WorkloadPart& part : workload.parts) {
     result.runs_of_parts.push_back(runs_in_month(part.lifetime, part.schedule));
   }
+  const std::vector<GroupTerm> terms = group_terms(result);
   for (ReplicaGroup group : workload.groups) {
+    const GroupTerm& term = terms[result.groups.size()];
     std::erase_if(group.unknown_resources, [&](const std::string& name) {
       return std::ranges::any_of(options.other_resources, [&](const std::string& pattern) {
         return fits_pattern(pattern, name);
@@ -436,7 +438,7 @@ WorkloadEstimate estimate_workload(const manifests::WorkloadRequest& workload,
     });
     GroupEstimate estimate = pricer.price(group);
     if (estimate.problem.empty()) {
-      const auto added = add_periods(result, options, pricer, estimate);
+      const auto added = add_periods(term, options, pricer, estimate);
       if (!added) {
         estimate = GroupEstimate();
         estimate.group = group;
@@ -527,6 +529,48 @@ EstimateTotals totals_of(const WorkloadEstimate& workload, Currency currency) {
   EstimateTotals totals = zero_totals(currency);
   add_totals(totals, workload);
   return totals;
+}
+
+std::vector<GroupTerm> group_terms(const WorkloadEstimate& workload) {
+  const GroupTerm of_whole{.lifetime = workload.workload.lifetime,
+                           .runs_per_month = workload.runs_per_month};
+  std::vector<std::optional<GroupTerm>> found(
+      std::max(workload.workload.groups.size(), workload.groups.size()));
+  for (std::size_t number = 0; number < workload.workload.parts.size(); ++number) {
+    const manifests::WorkloadPart& part = workload.workload.parts[number];
+    GroupTerm own{.lifetime = part.lifetime};
+    if (number < workload.runs_of_parts.size()) own.runs_per_month = workload.runs_of_parts[number];
+    for (const std::size_t index : part.groups) {
+      if (index >= found.size()) continue;
+      std::optional<GroupTerm>& term = found[index];
+      const bool is_shared = term && *term != own;
+      term = is_shared ? GroupTerm() : own;
+    }
+  }
+  std::vector<GroupTerm> terms;
+  terms.reserve(found.size());
+  for (const auto& term : found) terms.push_back(term.value_or(of_whole));
+  return terms;
+}
+
+std::optional<Money> month_max_of(const WorkloadEstimate& workload, Currency currency) {
+  const std::vector<GroupTerm> terms = group_terms(workload);
+  Money sum = Money::zero(currency);
+  for (std::size_t i = 0; i < workload.groups.size(); ++i) {
+    const GroupEstimate& group = workload.groups[i];
+    if (!group.problem.empty()) return std::nullopt;
+    if (terms[i].lifetime == Lifetime::kRun) {
+      const auto month = scale_amount(group.per_hour(), kHoursPerMonth, 1);
+      if (!month) return std::nullopt;
+      const bool is_shorter = group.per_run_max && group.per_run_max->ticks() < month->ticks();
+      sum += is_shorter ? *group.per_run_max : *month;
+    } else if (group.per_month) {
+      sum += group.per_month_max.value_or(*group.per_month);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return sum;
 }
 
 EstimateTotals Estimate::totals() const {

@@ -88,6 +88,13 @@ struct GroupEstimate {
   Money per_hour() const { return gpu + cpu + memory; }
 };
 
+// How long a group of replicas goes on: as the component does whose it is.
+struct GroupTerm {
+  manifests::Lifetime lifetime = manifests::Lifetime::kService;
+  std::optional<std::uint64_t> runs_per_month = {};  // of a schedule; absent: not known
+  bool operator==(const GroupTerm&) const = default;
+};
+
 struct WorkloadEstimate {
   manifests::WorkloadRequest workload;
   std::vector<GroupEstimate> groups = {};
@@ -119,6 +126,13 @@ struct Estimate {
 };
 
 EstimateTotals totals_of(const WorkloadEstimate& workload, Currency currency);
+
+// By group. What components of several lifetimes share goes on as a service does.
+std::vector<GroupTerm> group_terms(const WorkloadEstimate& workload);
+
+// The most that a month of a service or a schedule costs: of each component by its own lifetime, of
+// a run among them one, and no more than a month of it. Absent: not known.
+std::optional<Money> month_max_of(const WorkloadEstimate& workload, Currency currency);
 
 // An Error for options that the catalog can't serve: an unknown GPU model or instance type, or a
 // reading of more than kGroupsMax groups.

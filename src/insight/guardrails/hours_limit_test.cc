@@ -33,7 +33,7 @@ std::string why_denied(const WorkloadEstimate& work, std::uint64_t left) {
   const LimitUse use{.limit = {.name = "nlp", .gpu_hours = Money::from_units(100, kTestedUnit)},
                      .gpu_hours = Money::from_units(40, kTestedUnit)};
   const LimitUse uses[] = {use};
-  const auto hits = limit_hits(work, uses, kUsd, left * kHourOfLimitMs);
+  const auto hits = limit_hits(work, uses, kUsd, left * kHourOfLimitMs, nullptr);
   if (hits.empty()) return "";
   EXPECT_EQ(hits[0].effect, RuleEffect::kDeny);
   return hits[0].because;
@@ -66,6 +66,36 @@ TEST(HoursLimit, ARunEndsWithItsTimeOrTheMonth) {
   run.runs_per_month.reset();
   EXPECT_EQ(why_denied(run, 720),
             "how long it holds GPUs is not known, and 60.00 GPU-hours are left this month");
+}
+
+// A component counts by its own lifetime, also where the limit is only its own.
+TEST(HoursLimit, ComponentsGoOnAsTheyDo) {
+  WorkloadEstimate whole = limited_work(Lifetime::kService, 1, 1);
+  const auto add = [&](Lifetime lifetime, const char* team, std::uint64_t replicas) {
+    const std::size_t index = whole.groups.size();
+    whole.groups.push_back(limited_work(lifetime, replicas, 1).groups[0]);
+    whole.workload.parts.push_back({.kind = "x",
+                                    .name_space = "ml",
+                                    .name = "c",
+                                    .labels = {{"team", team}},
+                                    .lifetime = lifetime,
+                                    .groups = {index}});
+    return index;
+  };
+  whole.groups.clear();
+  add(Lifetime::kService, "nlp", 2);
+  const std::size_t run = add(Lifetime::kRun, "nlp", 4);
+  const std::size_t schedule = add(Lifetime::kScheduled, "nlp", 1);
+  add(Lifetime::kService, "cv", 100);
+  whole.groups[run].replica_ms_max = 4 * 5 * kHourOfLimitMs;
+  whole.groups[schedule].replica_ms_max = kHourOfLimitMs;
+  whole.runs_of_parts = {std::nullopt, std::nullopt, 20, std::nullopt};
+  whole.workload.labels.clear();         // its components differ
+  EXPECT_EQ(why_denied(whole, 10), "");  // 2 x 10, 4 x 5 and 20 x 1
+  EXPECT_EQ(why_denied(whole, 11),
+            "it may hold 62.00 GPU-hours this month, and 60.00 of 100.00 are left");
+  whole.runs_of_parts[2].reset();
+  EXPECT_NE(why_denied(whole, 10), "");
 }
 
 TEST(HoursLimit, WholeGpusNeedNoPriceToBeCounted) {

@@ -63,19 +63,4 @@ bool BudgetUse::is_used_above(std::uint32_t permille) const {
   return spent * 1000 > amount.ticks() * Int128{permille};
 }
 
-bool is_in_scope(const std::map<std::string, std::string, std::less<>>& labels,
-                 std::string_view name_space, std::span<const BudgetScopeTerm> scope) {
-  return std::ranges::all_of(scope, [&](const BudgetScopeTerm& term) {
-    std::string_view value;
-    if (term.dimension == "namespace") {
-      value = name_space;
-    } else if (const auto label = labels.find(term.dimension); label != labels.end()) {
-      value = label->second;
-    }
-    if (value.empty()) return false;
-    const bool is_listed = std::ranges::find(term.values, value) != term.values.end();
-    return is_listed != term.negate;
-  });
-}
-
 }  // namespace pennyweight::guardrails

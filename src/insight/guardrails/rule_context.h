@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +14,7 @@
 #include "core/date.h"
 #include "core/instant.h"
 #include "core/money.h"
+#include "insight/guardrails/charged_scope.h"
 
 namespace pennyweight::guardrails {
 
@@ -35,14 +34,6 @@ struct WallTime {
 WallTime wall_time(Instant at, const TimeZone& zone);
 bool is_within(const WeekWindow& window, WallTime at);
 
-// The values of a dimension that a budget counts, or all others.
-struct BudgetScopeTerm {
-  std::string dimension;  // a label, or "namespace"
-  std::vector<std::string> values = {};
-  bool negate = false;
-  bool operator==(const BudgetScopeTerm&) const = default;
-};
-
 // How far a budget has come in its period.
 struct BudgetUse {
   std::string name;
@@ -56,10 +47,6 @@ struct BudgetUse {
   bool is_used_above(std::uint32_t permille) const;
 };
 
-// Whether labels and a namespace meet all terms; a dimension that they do not state meets none.
-bool is_in_scope(const std::map<std::string, std::string, std::less<>>& labels,
-                 std::string_view name_space, std::span<const BudgetScopeTerm> scope);
-
 struct RuleContext {
   Date today = {};  // for exemptions
   // In the zone of the configuration. Absent: not known, so that every condition on it is met, but
@@ -67,6 +54,8 @@ struct RuleContext {
   std::optional<WallTime> now = {};
   std::span<const BudgetUse> budgets = {};
   std::string_view budgets_problem = {};  // why no budget is known; conditions as with `now`
+  // By whose dimensions budgets count. Null: no budget has a filter.
+  const Policy* policy = nullptr;
 };
 
 }  // namespace pennyweight::guardrails

@@ -39,7 +39,7 @@ struct JudgedWorkload {
   bool knows_gpus = true;               // false: it may ask for more than that
   std::optional<std::uint64_t> run_ms;  // of the longest replica; absent: not limited
   bool is_priced = true;
-  bool knows_month = true;  // false: of a schedule nobody knows how often or how long it runs
+  std::optional<Money> month_max;  // of services and schedules; absent: not known
   bool is_run = false;
 };
 
@@ -57,9 +57,12 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
                         .knows_gpus = true,
                         .run_ms = 0,
                         .is_priced = true,
-                        .knows_month = true,
+                        .month_max = totals_of(workload, currency).per_month_max,
                         .is_run = workload.workload.lifetime != manifests::Lifetime::kService};
   judged.is_priced = judged.totals.not_priced == 0;
+  if (workload.workload.lifetime != manifests::Lifetime::kRun) {
+    judged.month_max = month_max_of(workload, currency);
+  }
   for (const GroupEstimate& group : workload.groups) {
     const std::uint64_t replicas = group.group.replicas_max.value_or(group.group.replicas);
     std::uint64_t gpus = 0;
@@ -71,9 +74,6 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
     if (!group.group.problem.empty() || is_unknown_machine ||
         !group.group.unknown_resources.empty()) {
       judged.knows_gpus = false;
-    }
-    if (workload.workload.lifetime == manifests::Lifetime::kScheduled && !group.per_month) {
-      judged.knows_month = false;
     }
     const auto& all_ms = group.group.replica_ms_max;
     if (!all_ms) {
@@ -89,8 +89,11 @@ class ConditionCheck {
  public:
   // `unknown_meets`: whether what is not known of budgets and of the time meets conditions, as it
   // must where they stop a workload, and must not where they let one through.
-  ConditionCheck(const JudgedWorkload& judged, const RuleContext& context, bool unknown_meets)
-      : judged_(judged), context_(context), unknown_meets_(unknown_meets) {}
+  // `exempted`: the conditions of the rule from which it would be exempted; null: it is no
+  // exemption.
+  ConditionCheck(const JudgedWorkload& judged, const RuleContext& context, bool unknown_meets,
+                 const RuleConditions* exempted)
+      : judged_(judged), context_(context), unknown_meets_(unknown_meets), exempted_(exempted) {}
 
   // Whether all conditions hold; because() then says what met them.
   bool holds(const RuleConditions& when) {
@@ -162,10 +165,18 @@ class ConditionCheck {
   // All that are found are told, so that they can be mended at once.
   bool has_risk(const RuleConditions& when) {
     if (when.risks.empty()) return true;
+    const auto is_among = [](const std::vector<manifests::RiskKind>& kinds,
+                             manifests::RiskKind kind) {
+      return std::ranges::find(kinds, kind) != kinds.end();
+    };
     std::size_t found = 0;
     for (const GroupEstimate& group : judged_.workload.groups) {
       for (const manifests::PodRisk& risk : group.group.risks) {
-        if (std::ranges::find(when.risks, risk.kind) == when.risks.end()) continue;
+        if (!is_among(when.risks, risk.kind)) {
+          // An exemption from one risk exempts from no other.
+          if (exempted_ != nullptr && is_among(exempted_->risks, risk.kind)) return false;
+          continue;
+        }
         if (++found <= kRisksToldMax) add(risk.what);
       }
     }
@@ -182,61 +193,100 @@ class ConditionCheck {
     });
   }
 
+  static bool leaves_image(const std::vector<std::string>& patterns, const std::string& image) {
+    return !fits_any(patterns, manifests::full_image_name(image));
+  }
+
   bool has_image(const RuleConditions& when) {
-    if (when.images.empty()) return true;
-    for (const GroupEstimate& group : judged_.workload.groups) {
-      for (const std::string& image : group.group.images) {
-        if (!fits_image(when.images, image)) continue;
-        add(fmt::format("it runs the image '{}'", printable_text(image, 200)));
-        return true;
-      }
-    }
-    return false;
+    return when.images.empty() ||
+           meets_images([&](const std::string& image) { return fits_image(when.images, image); });
   }
 
   bool leaves_images(const RuleConditions& when) {
-    if (when.images_except.empty()) return true;
+    return when.images_except.empty() || meets_images([&](const std::string& image) {
+             // What is not stated may be any image, and lets nothing through.
+             if (image.empty() && lets_through()) return false;
+             return leaves_image(when.images_except, image);
+           });
+  }
+
+  // One container suffices to stop a workload. What lets it through has to hold of each container
+  // that would be stopped, or one that is exempt would take all others along.
+  template <class Meets>
+  bool meets_images(const Meets& meets) {
+    const std::string* met = nullptr;
     for (const GroupEstimate& group : judged_.workload.groups) {
       for (const std::string& image : group.group.images) {
-        if (fits_any(when.images_except, manifests::full_image_name(image))) continue;
-        add(image.empty() ? "a container does not state its image"
-                          : fmt::format("it runs the image '{}'", printable_text(image, 200)));
-        return true;
+        if (lets_through() && !may_be_stopped(image, group.group)) continue;
+        if (meets(image)) {
+          if (met == nullptr) met = &image;
+        } else if (lets_through()) {
+          return false;
+        }
       }
     }
-    return false;
+    if (met == nullptr) return false;
+    add(met->empty() ? "a container does not state its image"
+                     : fmt::format("it runs the image '{}'", printable_text(*met, 200)));
+    return true;
   }
+
+  // Whether a container with this image may be why the rule applies that is exempted from: for its
+  // image or its risks, where the rule asks for such; for any other condition each of them may.
+  bool may_be_stopped(const std::string& image, const manifests::ReplicaGroup& group) const {
+    if (exempted_ == nullptr) return true;
+    const RuleConditions& rule = *exempted_;
+    if (rule.images.empty() && rule.images_except.empty() && rule.risks.empty()) return true;
+    if (!rule.images.empty() && fits_image(rule.images, image)) return true;
+    if (!rule.images_except.empty() && leaves_image(rule.images_except, image)) return true;
+    return std::ranges::any_of(group.risks, [&](const manifests::PodRisk& risk) {
+      const bool is_of_rule = std::ranges::find(rule.risks, risk.kind) != rule.risks.end();
+      return is_of_rule && (risk.is_of_pod || risk.image == image);
+    });
+  }
+
+  bool lets_through() const { return !unknown_meets_; }
 
   bool has_machines(const RuleConditions& when) {
     const bool asks = !when.gpu_models.empty() || !when.regions.empty() ||
                       !when.providers.empty() || when.spot.has_value();
     if (!asks) return true;
+    // One group suffices to stop a workload, and all of them have to meet what lets it through.
+    const PricedMachine* met = nullptr;
     for (const GroupEstimate& group : judged_.workload.groups) {
-      if (!group.machine) continue;
-      const PricedMachine& machine = *group.machine;
-      if (!when.gpu_models.empty() && machine.gpu_model.empty()) continue;
-      if (!fits_any(when.gpu_models, machine.gpu_model) ||
-          !fits_any(when.regions, machine.region) || !fits_any(when.providers, machine.provider)) {
+      if (!group.machine) {
+        if (lets_through() && !group.problem.empty()) return false;
         continue;
       }
-      if (when.spot && *when.spot != (machine.option == PurchaseOption::kSpot)) continue;
-      add(fmt::format("it runs on {} {}{}{}", machine.provider, machine.instance_type,
-                      machine.region.empty() ? "" : " in ", machine.region));
-      return true;
+      const PricedMachine& machine = *group.machine;
+      if (!when.gpu_models.empty() && machine.gpu_model.empty()) continue;
+      const bool meets = fits_any(when.gpu_models, machine.gpu_model) &&
+                         fits_any(when.regions, machine.region) &&
+                         fits_any(when.providers, machine.provider) &&
+                         (!when.spot || *when.spot == (machine.option == PurchaseOption::kSpot));
+      if (!meets && lets_through()) return false;
+      if (meets && met == nullptr) met = &machine;
     }
-    return false;
+    if (met == nullptr) return false;
+    add(fmt::format("it runs on {} {}{}{}", met->provider, met->instance_type,
+                    met->region.empty() ? "" : " in ", met->region));
+    return true;
   }
 
   bool leaves_regions(const RuleConditions& when) {
     if (when.regions_except.empty()) return true;
+    std::string because_region;
     for (const GroupEstimate& group : judged_.workload.groups) {
       const std::string region = group.machine ? group.machine->region : group.group.place.region;
-      if (!region.empty() && fits_any(when.regions_except, region)) continue;
-      add(region.empty() ? "the files do not decide its region"
-                         : fmt::format("it runs in {}", region));
-      return true;
+      const bool is_listed = !region.empty() && fits_any(when.regions_except, region);
+      if (lets_through() && (is_listed || region.empty())) return false;
+      if (is_listed || !because_region.empty()) continue;
+      because_region = region.empty() ? "the files do not decide its region"
+                                      : fmt::format("it runs in {}", region);
     }
-    return false;
+    if (because_region.empty()) return false;
+    add(because_region);
+    return true;
   }
 
   bool is_amount_above(std::string_view what, Money amount, const std::optional<Money>& limit,
@@ -244,11 +294,11 @@ class ConditionCheck {
     if (!limit) return true;
     if (!judged_.is_priced) {
       add(fmt::format("its cost is not known, and {} is the limit", amount_and_code(*limit)));
-      return true;
+      return unknown_meets_;
     }
     if (!is_limited) {
       add(fmt::format("nothing limits its time, and a run may cost {}", amount_and_code(*limit)));
-      return true;
+      return unknown_meets_;
     }
     if (amount.ticks() <= limit->ticks()) return false;
     add(fmt::format("{} {} is more than {}", amount_and_code(amount), what,
@@ -265,6 +315,7 @@ class ConditionCheck {
       } else {
         add(fmt::format("how many GPUs it asks for is not known, and {} is the limit",
                         *when.gpus_above));
+        if (!unknown_meets_) return false;
       }
     }
     if (when.run_ms_above || when.per_run_above) {
@@ -283,12 +334,13 @@ class ConditionCheck {
   }
 
   bool is_month_above(const RuleConditions& when) {
-    if (!when.per_month_above || !judged_.is_priced || judged_.knows_month) {
-      return is_amount_above("a month", judged_.totals.per_month_max, when.per_month_above, true);
+    if (!when.per_month_above || !judged_.is_priced || judged_.month_max) {
+      const Money month = judged_.month_max.value_or(judged_.totals.per_month_max);
+      return is_amount_above("a month", month, when.per_month_above, true);
     }
     add(fmt::format("what it costs a month is not known, and {} is the limit",
                     amount_and_code(*when.per_month_above)));
-    return true;
+    return unknown_meets_;
   }
 
   bool is_priced_as(const RuleConditions& when) {
@@ -319,9 +371,25 @@ class ConditionCheck {
     return unknown_meets_;
   }
 
-  bool is_charged_to(const BudgetUse& budget) const {
-    const manifests::WorkloadRequest& workload = judged_.workload.workload;
-    return is_in_scope(workload.labels, workload.name_space, budget.scope);
+  // Whose budget it is may hang on what nobody knows before it runs.
+  Charged charged_to(const BudgetUse& budget) {
+    if (budget.scope.empty()) return Charged::kYes;
+    if (context_.policy == nullptr) return Charged::kUnknown;
+    if (!dimensions_) {
+      dimensions_ = planned_dimensions(judged_.workload.workload, *context_.policy);
+    }
+    return is_charged(*dimensions_, budget.scope);
+  }
+
+  // What of a budget's filter is not known of the workload: "its team".
+  std::string unknown_owner(const BudgetUse& budget) const {
+    std::string names;
+    for (const BudgetScopeTerm& term : budget.scope) {
+      if (dimensions_ && dimensions_->known.find(term.dimension)) continue;
+      names += fmt::format("{}its {}", names.empty() ? "" : " and ", term.dimension);
+    }
+    return fmt::format("whether it is charged to the budget {} is not known, since {} is not",
+                       budget.name, names);
   }
 
   bool has_used_budget(const RuleConditions& when) {
@@ -329,10 +397,14 @@ class ConditionCheck {
     const std::uint32_t limit = *when.budget_used_permille_above;
     if (!context_.budgets_problem.empty()) return add_unknown_budgets();
     for (const BudgetUse& budget : context_.budgets) {
-      if (!is_charged_to(budget)) continue;
+      const Charged charged = charged_to(budget);
+      if (charged == Charged::kNo) continue;
       if (!budget.left) {
         if (!unknown_meets_) continue;
         add(unmeasured(budget));
+      } else if (charged == Charged::kUnknown) {
+        if (!unknown_meets_ || !budget.is_used_above(limit)) continue;
+        add(unknown_owner(budget));
       } else if (budget.is_used_above(limit)) {
         // No amounts: whoever can write a label is told this.
         add(fmt::format("more than {} % of the budget {} are spent", shown_percent(limit),
@@ -351,9 +423,11 @@ class ConditionCheck {
     for (const BudgetUse& budget : context_.budgets) {
       // Hours of GPUs are no money.
       const bool counts_money = budget.amount.currency() != kGpuHoursOfBudgets;
-      if (!counts_money || !is_charged_to(budget)) continue;
-      const Beyond beyond = find_beyond(budget);
+      const Charged charged = counts_money ? charged_to(budget) : Charged::kNo;
+      if (charged == Charged::kNo) continue;
+      Beyond beyond = find_beyond(budget);
       if (beyond.why.empty()) continue;
+      if (charged == Charged::kUnknown) beyond = {unknown_owner(budget), false};
       if (!*when.exceeds_budget) return false;
       if (!beyond.is_known && !unknown_meets_) continue;
       add(beyond.why);
@@ -372,10 +446,11 @@ class ConditionCheck {
     if (!budget.left) return {unmeasured(budget), false};
     const EstimateTotals& totals = judged_.totals;
     const bool is_run = judged_.workload.workload.lifetime == manifests::Lifetime::kRun;
-    const Money cost = is_run ? totals.per_run_max : totals.per_month_max;
+    const Money cost =
+        is_run ? totals.per_run_max : judged_.month_max.value_or(totals.per_month_max);
     // What another currency costs is not known here.
-    const bool is_known = judged_.is_priced && totals.without_length == 0 &&
-                          (is_run || judged_.knows_month) &&
+    const bool is_known = judged_.is_priced &&
+                          (is_run ? totals.without_length == 0 : judged_.month_max.has_value()) &&
                           cost.currency() == budget.amount.currency();
     if (!is_known) {
       return {fmt::format("its cost is not known, and the budget {} limits it", budget.name),
@@ -400,7 +475,9 @@ class ConditionCheck {
   const JudgedWorkload& judged_;
   const RuleContext& context_;
   const bool unknown_meets_;
+  const RuleConditions* const exempted_;
   std::string because_;
+  std::optional<PlannedDimensions> dimensions_;  // once some budget asks for them
 };
 
 Decision decision_of(const RuleHit& hit) {
@@ -428,7 +505,7 @@ std::string exemption_reason(const GuardrailRule& rule, const JudgedWorkload& ju
                              const RuleContext& context) {
   for (const RuleExemption& exemption : rule.exemptions) {
     if (context.today > exemption.until) continue;
-    if (!ConditionCheck(judged, context, false).holds(exemption.when)) continue;
+    if (!ConditionCheck(judged, context, false, &rule.when).holds(exemption.when)) continue;
     return fmt::format("{} (until {})", exemption.reason, pennyweight::to_text(exemption.until));
   }
   return "";
@@ -449,12 +526,12 @@ WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole, std::size_t num
                                     .schedule = part.schedule}};
   if (number < whole.runs_of_parts.size()) own.runs_per_month = whole.runs_of_parts[number];
   for (const std::size_t index : part.groups) own.groups.push_back(whole.groups[index]);
-  if (part.lifetime == whole.workload.lifetime) return own;
-  // Its groups are priced as the whole lasts: what is a run among services has a cost of its own.
+  if (part.lifetime == manifests::Lifetime::kService) return own;
+  // What it shares with a service is priced as one, and as its own here.
   for (GroupEstimate& group : own.groups) {
     group.per_month.reset();
     group.per_month_max.reset();
-    group.replica_ms_max = group.group.replica_ms_max;
+    if (!group.replica_ms_max) group.replica_ms_max = group.group.replica_ms_max;
     group.per_run_max.reset();
     if (!group.replica_ms_max || group.group.replicas == 0) continue;
     const auto run =
@@ -473,7 +550,7 @@ Verdict judge_whole(const WorkloadEstimate& workload, std::span<const GuardrailR
   Verdict verdict;
   const JudgedWorkload judged = measure_workload(workload, currency);
   for (const GuardrailRule& rule : rules) {
-    ConditionCheck check(judged, context, rule.effect != RuleEffect::kAllow);
+    ConditionCheck check(judged, context, rule.effect != RuleEffect::kAllow, nullptr);
     if (!check.holds(rule.when)) continue;
     RuleHit hit{.rule = rule.name,
                 .effect = rule.effect,

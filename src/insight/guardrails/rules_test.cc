@@ -5,6 +5,8 @@
 #include <chrono>
 #include <string>
 
+#include "allocation/policy/default_policy.h"
+
 namespace pennyweight::guardrails {
 namespace {
 
@@ -260,6 +262,12 @@ TEST(Rules, BudgetsOfTheWorkload) {
                   .scope = nlp,
                   .amount = Money::from_units(1000, kEur),
                   .left = Money::from_units(1000, kEur)};
+  WorkloadEstimate unlabelled = run_of(1);
+  unlabelled.workload.labels.clear();
+  WorkloadEstimate of_slurm = unlabelled;
+  of_slurm.workload.kind = "Slurm job";
+  of_slurm.workload.name_space.clear();
+  const Policy policy = default_policy();
   const BudgetCase cases[] = {
       {"enough left", run_of(1), budget(100, nlp), false, false},
       {"exactly so much", run_of(10), budget(800, nlp), false, false},
@@ -273,8 +281,19 @@ TEST(Rules, BudgetsOfTheWorkload) {
       {"of everybody", run_of(1), budget(0, {}), true, true},
       {"of a namespace", run_of(1), budget(0, {{.dimension = "namespace", .values = {"ml"}}}), true,
        true},
-      {"a label that is empty", run_of(1),
-       budget(0, {{.dimension = "cost-center", .values = {"1"}, .negate = true}}), false, false},
+      {"of the namespace's team", unlabelled, budget(0, {{.dimension = "team", .values = {"ml"}}}),
+       true, true},
+      {"of another namespace's", unlabelled, budget(0, nlp), false, false},
+      {"of no client", run_of(1), budget(0, {{.dimension = "client", .values = {"(none)"}}}), true,
+       true},
+      {"of a node", run_of(1), budget(0, {{.dimension = "node", .values = {"n1"}}}), true, true},
+      {"of a node, with enough left", run_of(1),
+       budget(1000, {{.dimension = "node", .values = {"n1"}}}), false, false},
+      {"of a node for another team", run_of(1),
+       budget(0,
+              {{.dimension = "node", .values = {"n1"}}, {.dimension = "team", .values = {"cv"}}}),
+       false, false},
+      {"of a job whose account is not known", of_slurm, budget(0, nlp), true, true},
       {"not measured", run_of(1), unknown, true, true},
       {"an endless run", run_of({}), budget(1000, nlp), false, true},
       {"not priced", unpriced_service(), budget(1000, nlp), false, true},
@@ -283,7 +302,7 @@ TEST(Rules, BudgetsOfTheWorkload) {
       {"another currency", run_of(1), euros, false, true},
   };
   for (const BudgetCase& one : cases) {
-    const RuleContext context{.today = kToday, .budgets = {&one.budget, 1}};
+    const RuleContext context{.today = kToday, .budgets = {&one.budget, 1}, .policy = &policy};
     const auto hits = [&](const RuleConditions& when) {
       const GuardrailRule rule{.name = "r", .when = when};
       return !judge_workload(one.workload, {&rule, 1}, kUsd, context).hits.empty();
@@ -299,9 +318,14 @@ TEST(Rules, BudgetsOfTheWorkload) {
 // What nobody knows stops a workload, and lets none through.
 TEST(Rules, WhatIsNotKnownAllowsAndExemptsNothing) {
   const BudgetUse unmeasured{.name = "b", .amount = dollars(1000), .problem = "no rate"};
+  const BudgetUse of_somebody{.name = "n",
+                              .scope = {{.dimension = "node", .values = {"n1"}}},
+                              .amount = dollars(1000),
+                              .left = dollars(0)};
   const RuleContext contexts[] = {
       {.today = kToday, .budgets_problem = "serve has just started"},
       {.today = kToday, .budgets = {&unmeasured, 1}},
+      {.today = kToday, .budgets = {&of_somebody, 1}},
   };
   const struct {
     RuleConditions when;
@@ -349,6 +373,38 @@ TEST(Rules, AScheduleAmongServicesCostsItsRuns) {
   EXPECT_TRUE(of_the_schedule(dollars(1'000'000))) << "nothing limits its time";
 }
 
+// The whole costs what its services cost, and a run among them once.
+TEST(Rules, AWholeCostsItsComponents) {
+  WorkloadEstimate whole = service();  // 58,400 a month
+  whole.groups.push_back(run_of(2).groups[0]);
+  whole.workload.parts = {{.kind = "Deployment", .name_space = "ml", .name = "a", .groups = {0}},
+                          {.kind = "Job",
+                           .name_space = "ml",
+                           .name = "b",
+                           .lifetime = manifests::Lifetime::kRun,
+                           .groups = {1}}};
+  const auto costs_above = [&](std::int64_t limit) {
+    return applies(whole, {.per_month_above = dollars(limit)});
+  };
+  EXPECT_TRUE(costs_above(58'559));
+  EXPECT_FALSE(costs_above(58'560));
+  EXPECT_TRUE(applies(whole, {.kinds = {"Job"}, .per_run_above = dollars(159)}));
+  EXPECT_FALSE(applies(whole, {.kinds = {"Job"}, .per_run_above = dollars(160)}));
+  const BudgetUse budget{.name = "b", .amount = dollars(100'000), .left = dollars(58'560)};
+  const auto exceeds = [&] {
+    const GuardrailRule rule{.name = "r", .when = {.exceeds_budget = true}};
+    const RuleContext context{.today = kToday, .budgets = {&budget, 1}};
+    return !judge_workload(whole, {&rule, 1}, kUsd, context).hits.empty();
+  };
+  EXPECT_FALSE(exceeds());
+  whole.groups[1] = run_of(1000).groups[0];  // a month of it is 58,400
+  EXPECT_FALSE(costs_above(116'800));
+  EXPECT_TRUE(costs_above(116'799));
+  EXPECT_TRUE(exceeds());
+  whole.groups[1] = run_of({}).groups[0];
+  EXPECT_FALSE(costs_above(116'800)) << "nothing limits it but the month";
+}
+
 TEST(Rules, ImagesAreTheSameHoweverTheyAreWritten) {
   WorkloadEstimate workload = service();
   const auto hits = [&](const char* image, const char* pattern) {
@@ -364,6 +420,113 @@ TEST(Rules, ImagesAreTheSameHoweverTheyAreWritten) {
   }
   EXPECT_TRUE(hits("docker.io/ml/train", "ml/*"));
   EXPECT_FALSE(hits("quay.io/nginx", "nginx*"));
+}
+
+// One container that is exempt takes no other along.
+TEST(Rules, AnExemptionByImageHoldsForEveryContainerThatItStops) {
+  using manifests::PodRisk;
+  using manifests::RiskKind;
+  const RuleConditions big{.gpus_above = 1};
+  const RuleConditions other_images{.images_except = {"docker.io/ours/*"}};
+  const RuleConditions risky{.risks = {RiskKind::kRoot, RiskKind::kHostPath}};
+  const RuleConditions trusted{.images = {"trusted/*"}};
+  const RuleConditions not_bad{.images_except = {"docker.io/bad/*"}};
+  const PodRisk of_trusted{RiskKind::kRoot, "the container 't' may run as root", false,
+                           "trusted/a"};
+  const PodRisk of_other{RiskKind::kRoot, "the container 'o' may run as root", false, "other/b"};
+  const PodRisk of_pod{RiskKind::kHostPath, "it mounts '/' of the node", true, ""};
+  const PodRisk not_asked{RiskKind::kSeccomp, "no profile", false, "other/b"};
+  const struct {
+    const char* name;
+    RuleConditions rule;
+    RuleConditions exempt;
+    std::vector<std::string> images;
+    std::vector<PodRisk> risks;
+    bool is_exempt;
+  } cases[] = {
+      {"all are", big, trusted, {"trusted/a", "trusted/b"}, {}, true},
+      {"one is, of a rule on GPUs", big, trusted, {"trusted/a", "other/b"}, {}, false},
+      {"the same the other way round", big, trusted, {"other/b", "trusted/a"}, {}, false},
+      {"no container", big, trusted, {}, {}, false},
+      {"the one that is stopped", other_images, trusted, {"ours/x", "trusted/a"}, {}, true},
+      {"not the one that is", other_images, trusted, {"trusted/a", "other/b"}, {}, false},
+      {"the one with the risk", risky, trusted, {"trusted/a", "other/b"}, {of_trusted}, true},
+      {"another with it too",
+       risky,
+       trusted,
+       {"trusted/a", "other/b"},
+       {of_other, of_trusted},
+       false},
+      {"a risk of the pod", risky, trusted, {"trusted/a", "other/b"}, {of_pod, of_trusted}, false},
+      {"of a pod of such", risky, trusted, {"trusted/a"}, {of_pod, of_trusted}, true},
+      {"a risk of no interest",
+       risky,
+       trusted,
+       {"trusted/a", "other/b"},
+       {of_trusted, not_asked},
+       true},
+      {"from one risk only",
+       risky,
+       {.risks = {RiskKind::kRoot}},
+       {"trusted/a"},
+       {of_pod, of_trusted},
+       false},
+      {"from the risk", risky, {.risks = {RiskKind::kRoot}}, {"trusted/a"}, {of_trusted}, true},
+      {"none is bad", big, not_bad, {"trusted/a", "other/b"}, {}, true},
+      {"one is bad", big, not_bad, {"trusted/a", "bad/b"}, {}, false},
+      {"one states none", big, not_bad, {"trusted/a", ""}, {}, false},
+  };
+  for (const auto& one : cases) {
+    WorkloadEstimate workload = service();
+    workload.groups[0].group.images = one.images;
+    workload.groups[0].group.risks = one.risks;
+    const GuardrailRule rule{
+        .name = "r",
+        .when = one.rule,
+        .exemptions = {{.when = one.exempt, .reason = "trusted", .until = kToday}}};
+    const auto verdict = judge_workload(workload, {&rule, 1}, kUsd, {.today = kToday});
+    ASSERT_EQ(verdict.hits.size(), 1U) << one.name;
+    EXPECT_EQ(verdict.decision == Decision::kAllowed, one.is_exempt) << one.name;
+  }
+  // `allow` lets a workload through, too.
+  for (const bool all : {true, false}) {
+    WorkloadEstimate workload = service();
+    workload.groups[0].group.images = {"trusted/a", all ? "trusted/b" : "other/b"};
+    const GuardrailRule rules[] = {{.name = "lets", .effect = RuleEffect::kAllow, .when = trusted},
+                                   {.name = "big", .when = big}};
+    EXPECT_EQ(judge_workload(workload, rules, kUsd, {.today = kToday}).decision,
+              all ? Decision::kAllowed : Decision::kDenied);
+  }
+}
+
+// Nor does one group of replicas.
+TEST(Rules, AnExemptionByMachineHoldsForEveryGroup) {
+  const auto decide = [](const WorkloadEstimate& workload, const RuleConditions& exempt) {
+    const GuardrailRule rule{.name = "r",
+                             .when = {.gpus_above = 1},
+                             .exemptions = {{.when = exempt, .reason = "old", .until = kToday}}};
+    return judge_workload(workload, {&rule, 1}, kUsd, {.today = kToday}).decision;
+  };
+  const RuleConditions machines[] = {{.gpu_models = {"H100*"}},
+                                     {.regions = {"us-*"}},
+                                     {.regions_except = {"eu-*"}},
+                                     {.providers = {"aws"}},
+                                     {.spot = false}};
+  for (const RuleConditions& exempt : machines) {
+    WorkloadEstimate workload = service();
+    EXPECT_EQ(decide(workload, exempt), Decision::kAllowed);
+    workload.groups.push_back(workload.groups[0]);
+    EXPECT_EQ(decide(workload, exempt), Decision::kAllowed);
+    PricedMachine& machine = *workload.groups[1].machine;
+    machine.gpu_model = "A100-SXM4-80GB";
+    machine.region = "eu-west-1";
+    machine.provider = "gcp";
+    machine.option = PurchaseOption::kSpot;
+    EXPECT_EQ(decide(workload, exempt), Decision::kDenied);
+    workload.groups[1].machine.reset();
+    workload.groups[1].problem = "no model";
+    EXPECT_EQ(decide(workload, exempt), Decision::kDenied);
+  }
 }
 
 TEST(Rules, AnAnnotationOfAllComponentsIsNotMissing) {

@@ -184,7 +184,9 @@ class SubmissionReview {
     if (!now || now->workloads.empty()) return not_judged("its changed form can't be read");
     const WorkloadEstimate& job = now->workloads[0];
     Verdict verdict = judge_workload(job, policy_.rules, now->currency, policy_.context(today_));
-    add_hits(limit_hits(job, policy_.limits, now->currency, policy_.month_left_ms), verdict);
+    add_hits(
+        limit_hits(job, policy_.limits, now->currency, policy_.month_left_ms, policy_.charging),
+        verdict);
     tell_cost(job, now->currency);
     decide_by(verdict);
     if (verdict.decision == Decision::kNeedsApproval) ask_approvals(job, verdict);

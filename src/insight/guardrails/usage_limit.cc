@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/card_share.h"
 #include "core/int128.h"
@@ -28,31 +30,51 @@ bool is_nearly_used_up(const std::optional<Money>& limit, const std::optional<Mo
   return limit && used && used->ticks() * 5 >= limit->ticks() * 4;
 }
 
-// The most that new work costs until the month ends; nothing: not known.
-std::optional<Money> cost_this_month(const WorkloadEstimate& workload, Currency currency,
-                                     std::uint64_t left_ms) {
-  const EstimateTotals totals = totals_of(workload, currency);
-  if (totals.not_priced > 0) return std::nullopt;
-  const auto until_end = scale_amount(totals.per_hour, left_ms, kHourMs);
-  if (!until_end) return std::nullopt;
-  switch (workload.workload.lifetime) {
-    case manifests::Lifetime::kRun:
-      if (totals.without_length > 0) return *until_end;
-      return totals.per_run_max.ticks() < until_end->ticks() ? totals.per_run_max : *until_end;
+// What of a workload counts against a limit, and how long each group of it goes on.
+struct LimitedGroup {
+  const GroupEstimate* estimate;
+  GroupTerm term;
+};
+
+// The most that a group of new work costs until the month ends; nothing: not known.
+std::optional<Money> cost_this_month(const LimitedGroup& limited, std::uint64_t left_ms) {
+  const GroupEstimate& group = *limited.estimate;
+  if (!group.problem.empty()) return std::nullopt;
+  const auto known = [](const Result<Money>& amount) {
+    return amount ? std::optional(*amount) : std::nullopt;
+  };
+  switch (limited.term.lifetime) {
+    case manifests::Lifetime::kRun: {
+      const auto until_end = known(scale_amount(group.per_hour(), left_ms, kHourMs));
+      const bool is_shorter =
+          until_end && group.per_run_max && group.per_run_max->ticks() < until_end->ticks();
+      return is_shorter ? group.per_run_max : until_end;
+    }
     case manifests::Lifetime::kScheduled:
-      if (totals.without_length > 0 || !workload.runs_per_month) return std::nullopt;
-      return totals.per_month_max;
+      return group.per_month;
     case manifests::Lifetime::kService: {
-      const auto at_most = scale_amount(totals.per_month_max, left_ms, kHoursPerMonth * kHourMs);
-      if (!at_most) return std::nullopt;
-      return *at_most;
+      if (!group.per_month) return std::nullopt;
+      const Money month = group.per_month_max.value_or(*group.per_month);
+      return known(scale_amount(month, left_ms, kHoursPerMonth * kHourMs));
     }
   }
   return std::nullopt;
 }
 
-bool takes_gpus(const WorkloadEstimate& workload) {
-  return std::ranges::any_of(workload.groups, [](const GroupEstimate& group) {
+std::optional<Money> cost_this_month(std::span<const LimitedGroup> groups, Currency currency,
+                                     std::uint64_t left_ms) {
+  Money sum = Money::zero(currency);
+  for (const LimitedGroup& group : groups) {
+    const auto cost = cost_this_month(group, left_ms);
+    if (!cost) return std::nullopt;
+    sum += *cost;
+  }
+  return sum;
+}
+
+bool takes_gpus(std::span<const LimitedGroup> groups) {
+  return std::ranges::any_of(groups, [](const LimitedGroup& limited) {
+    const GroupEstimate& group = *limited.estimate;
     const bool is_gpu_machine = !group.machine || !group.machine->gpu_model.empty();
     // What can't be read may be GPUs.
     if (!group.group.problem.empty() || !group.group.unknown_resources.empty()) return true;
@@ -106,20 +128,20 @@ std::optional<Money> gpu_hours_of_run(const GroupEstimate& group, UInt128 units_
 }
 
 // The most that a group of new work holds until the month ends; nothing: not known.
-std::optional<Money> gpu_hours_this_month(const GroupEstimate& group,
-                                          const WorkloadEstimate& workload, std::uint64_t left_ms,
+std::optional<Money> gpu_hours_this_month(const LimitedGroup& limited, std::uint64_t left_ms,
                                           Currency unit) {
+  const GroupEstimate& group = *limited.estimate;
   const auto held = held_units(group);
   if (!held) return std::nullopt;
   if (held->most == 0) return Money::zero(unit);
   const auto until_end = gpu_hours_of(held->most, left_ms, unit);
   const auto run = gpu_hours_of_run(group, held->one, unit);
-  switch (workload.workload.lifetime) {
+  switch (limited.term.lifetime) {
     case manifests::Lifetime::kRun:
       return run && until_end && run->ticks() < until_end->ticks() ? run : until_end;
     case manifests::Lifetime::kScheduled: {
-      if (!run || !workload.runs_per_month) return std::nullopt;
-      const auto month = scale_amount(*run, *workload.runs_per_month, 1);
+      if (!run || !limited.term.runs_per_month) return std::nullopt;
+      const auto month = scale_amount(*run, *limited.term.runs_per_month, 1);
       if (!month) return std::nullopt;
       return *month;
     }
@@ -129,11 +151,11 @@ std::optional<Money> gpu_hours_this_month(const GroupEstimate& group,
   return std::nullopt;
 }
 
-std::optional<Money> gpu_hours_this_month(const WorkloadEstimate& workload, std::uint64_t left_ms,
-                                          Currency unit) {
+std::optional<Money> gpu_hours_this_month(std::span<const LimitedGroup> groups,
+                                          std::uint64_t left_ms, Currency unit) {
   Money sum = Money::zero(unit);
-  for (const GroupEstimate& group : workload.groups) {
-    const auto hours = gpu_hours_this_month(group, workload, left_ms, unit);
+  for (const LimitedGroup& group : groups) {
+    const auto hours = gpu_hours_this_month(group, left_ms, unit);
     if (!hours) return std::nullopt;
     sum += *hours;
   }
@@ -141,10 +163,10 @@ std::optional<Money> gpu_hours_this_month(const WorkloadEstimate& workload, std:
 }
 
 // Why new work that may still begin exceeds the money that is left; empty: it does not.
-std::string exceeds_money(const WorkloadEstimate& workload, const LimitUse& use, Currency currency,
-                          std::uint64_t left_ms) {
+std::string exceeds_money(std::span<const LimitedGroup> groups, const LimitUse& use,
+                          Currency currency, std::uint64_t left_ms) {
   const Money& limit = *use.limit.per_month;
-  const auto cost = cost_this_month(workload, currency, left_ms);
+  const auto cost = cost_this_month(groups, currency, left_ms);
   if (!cost) {
     return fmt::format("its cost is not known, and {} are left this month",
                        limit_amount(limit - *use.spent));
@@ -155,11 +177,11 @@ std::string exceeds_money(const WorkloadEstimate& workload, const LimitUse& use,
 }
 
 // The same of GPU-hours.
-std::string exceeds_gpu_hours(const WorkloadEstimate& workload, const LimitUse& use,
+std::string exceeds_gpu_hours(std::span<const LimitedGroup> groups, const LimitUse& use,
                               std::uint64_t left_ms) {
   const Money& limit = *use.limit.gpu_hours;
   const Money left = limit - *use.gpu_hours;
-  const auto hours = gpu_hours_this_month(workload, left_ms, limit.currency());
+  const auto hours = gpu_hours_this_month(groups, left_ms, limit.currency());
   if (!hours) {
     return fmt::format("how long it holds GPUs is not known, and {} GPU-hours are left this month",
                        format_minor(left));
@@ -170,10 +192,10 @@ std::string exceeds_gpu_hours(const WorkloadEstimate& workload, const LimitUse& 
 }
 
 // Why new work exceeds the limit; empty: it does not.
-std::string exceeds(const WorkloadEstimate& workload, const LimitUse& use, Currency currency,
+std::string exceeds(std::span<const LimitedGroup> groups, const LimitUse& use, Currency currency,
                     std::uint64_t left_ms) {
   const UsageLimit& limit = use.limit;
-  const bool counts_hours = limit.gpu_hours && takes_gpus(workload);
+  const bool counts_hours = limit.gpu_hours && takes_gpus(groups);
   const bool measured = (!limit.per_month || use.spent) && (!counts_hours || use.gpu_hours);
   if (!measured) return "what is used of it can't be measured: " + use.problem;
   if (is_used_up(limit.per_month, use.spent)) {
@@ -185,10 +207,36 @@ std::string exceeds(const WorkloadEstimate& workload, const LimitUse& use, Curre
                        format_minor(*limit.gpu_hours));
   }
   if (limit.per_month) {
-    std::string why = exceeds_money(workload, use, currency, left_ms);
+    std::string why = exceeds_money(groups, use, currency, left_ms);
     if (!why.empty()) return why;
   }
-  return counts_hours ? exceeds_gpu_hours(workload, use, left_ms) : "";
+  return counts_hours ? exceeds_gpu_hours(groups, use, left_ms) : "";
+}
+
+// What of a workload counts against a limit: all of it, or those components of an AppWrapper that
+// are the limit's. Nothing: none of it.
+std::optional<std::vector<LimitedGroup>> limited_groups(const UsageLimit& limit,
+                                                        const WorkloadEstimate& workload,
+                                                        const Policy* policy) {
+  bool is_limited = is_limited_by(limit, workload.workload, policy);
+  std::vector<bool> counts(workload.groups.size(), is_limited);
+  for (const manifests::WorkloadPart& part : workload.workload.parts) {
+    const manifests::WorkloadRequest own{.file = "",
+                                         .kind = part.kind,
+                                         .name_space = part.name_space,
+                                         .name = part.name,
+                                         .labels = part.labels};
+    if (!is_limited_by(limit, own, policy)) continue;
+    is_limited = is_limited || !part.groups.empty();
+    for (const std::size_t index : part.groups) counts[index] = true;
+  }
+  if (!is_limited) return std::nullopt;
+  const std::vector<GroupTerm> terms = group_terms(workload);
+  std::vector<LimitedGroup> groups;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i]) groups.push_back({.estimate = &workload.groups[i], .term = terms[i]});
+  }
+  return groups;
 }
 
 }  // namespace
@@ -205,34 +253,25 @@ std::string_view LimitUse::state() const {
   return is_near ? "near" : "within";
 }
 
-bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& workload) {
+bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& workload,
+                   const Policy* policy) {
+  if (policy != nullptr) {
+    const PlannedDimensions dimensions = planned_dimensions(workload, *policy);
+    const auto value = dimensions.known.find(limit.dimension);
+    if (value) return *value == limit.selected();
+  }
   if (limit.dimension == "namespace") return workload.name_space == limit.selected();
   const auto label = workload.labels.find(limit.dimension);
   return label != workload.labels.end() && label->second == limit.selected();
 }
 
-// What of a workload that is not the limit's as a whole counts against it: those components of an
-// AppWrapper that are the limit's. Without groups: nothing.
-WorkloadEstimate limited_part(const UsageLimit& limit, const WorkloadEstimate& workload) {
-  WorkloadEstimate limited{.workload = workload.workload};
-  for (const manifests::WorkloadPart& part : workload.workload.parts) {
-    manifests::WorkloadRequest own;
-    own.name_space = part.name_space;
-    own.labels = part.labels;
-    if (!is_limited_by(limit, own)) continue;
-    for (const std::size_t index : part.groups) limited.groups.push_back(workload.groups[index]);
-  }
-  return limited;
-}
-
 std::vector<RuleHit> limit_hits(const WorkloadEstimate& workload, std::span<const LimitUse> uses,
-                                Currency currency, std::uint64_t left_ms) {
+                                Currency currency, std::uint64_t left_ms, const Policy* policy) {
   std::vector<RuleHit> hits;
   for (const LimitUse& use : uses) {
-    const bool is_whole = is_limited_by(use.limit, workload.workload);
-    const WorkloadEstimate limited = is_whole ? workload : limited_part(use.limit, workload);
-    if (!is_whole && limited.groups.empty()) continue;
-    std::string because = exceeds(limited, use, currency, left_ms);
+    const auto limited = limited_groups(use.limit, workload, policy);
+    if (!limited) continue;
+    std::string because = exceeds(*limited, use, currency, left_ms);
     if (because.empty()) continue;
     hits.push_back(
         {.rule = "limit " + use.limit.name,

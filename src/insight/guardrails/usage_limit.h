@@ -57,14 +57,17 @@ struct LimitUse {
   std::string_view state() const;
 };
 
-// Whether a workload is of the limit's scope, by its labels or its namespace.
-bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& workload);
+// Whether a workload is of the limit's scope: by the dimensions of the policy, as the ledger counts
+// what is used. Where those are not known before it runs, or the policy is null: by its label or
+// its namespace.
+bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& workload,
+                   const Policy* policy);
 
 // What limits say of new work; "limit nlp" stands where a rule's name does. A hard limit that is
 // exhausted, or that the work may exceed this month, denies; so does a hard one that could not be
-// measured. A soft one warns. `left_ms`: what is left of the month.
+// measured. A soft one warns. `left_ms`: what is left of the month. `policy`: see is_limited_by().
 std::vector<RuleHit> limit_hits(const WorkloadEstimate& workload, std::span<const LimitUse> uses,
-                                Currency currency, std::uint64_t left_ms);
+                                Currency currency, std::uint64_t left_ms, const Policy* policy);
 
 // Adds hits to a verdict that has been reached by the rules.
 void add_hits(std::vector<RuleHit> hits, Verdict& verdict);

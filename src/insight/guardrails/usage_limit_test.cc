@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation/policy/default_policy.h"
 #include "insight/guardrails/kept_uses.h"
 #include "insight/guardrails/limit_export.h"
 #include "insight/guardrails/native_rules.h"
@@ -40,10 +41,32 @@ TEST(UsageLimit, ALimitIsOfALabelOrANamespace) {
   manifests::WorkloadRequest workload;
   workload.name_space = "cv";
   workload.labels = {{"team", "nlp"}};
-  EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload));
-  EXPECT_FALSE(is_limited_by({.name = "cv"}, workload));
-  EXPECT_TRUE(is_limited_by({.name = "x", .dimension = "namespace", .value = "cv"}, workload));
-  EXPECT_FALSE(is_limited_by({.name = "nlp", .dimension = "owner"}, workload));
+  EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, nullptr));
+  EXPECT_FALSE(is_limited_by({.name = "cv"}, workload, nullptr));
+  EXPECT_TRUE(
+      is_limited_by({.name = "x", .dimension = "namespace", .value = "cv"}, workload, nullptr));
+  EXPECT_FALSE(is_limited_by({.name = "nlp", .dimension = "owner"}, workload, nullptr));
+}
+
+// The ledger takes the team from elsewhere where there is no label, and what is used with it.
+TEST(UsageLimit, ALimitIsOfThePolicysDimensions) {
+  Policy policy = default_policy();  // team: team, account, namespace, qos
+  manifests::WorkloadRequest workload;
+  workload.kind = "Job";
+  workload.name_space = "cv";
+  EXPECT_TRUE(is_limited_by({.name = "cv"}, workload, &policy));
+  workload.labels = {{"team", "nlp"}};
+  EXPECT_FALSE(is_limited_by({.name = "cv"}, workload, &policy));
+  EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, &policy));
+  policy.owners = {{.when = {{.key = "namespace", .values = {"cv"}}}, .set = {{"team", "vision"}}}};
+  EXPECT_FALSE(is_limited_by({.name = "nlp"}, workload, &policy));
+  EXPECT_TRUE(is_limited_by({.name = "vision"}, workload, &policy));
+  // Which cluster it will run on is not known: by the label.
+  policy.owners[0].when[0] = {.key = "cluster", .values = {"a"}};
+  EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, &policy));
+  EXPECT_FALSE(is_limited_by({.name = "vision"}, workload, &policy));
+  policy = Policy();
+  EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, &policy)) << "no dimension is called so";
 }
 
 TEST(UsageLimit, AHardLimitThatIsUsedUpDeniesAndASoftOneWarns) {
@@ -51,15 +74,48 @@ TEST(UsageLimit, AHardLimitThatIsUsedUpDeniesAndASoftOneWarns) {
   workload.workload.labels = {{"team", "nlp"}};
   workload.workload.lifetime = manifests::Lifetime::kRun;
   std::vector<LimitUse> uses = {spent_use(1000)};
-  auto hits = limit_hits(workload, uses, kUsd, 3'600'000);
+  auto hits = limit_hits(workload, uses, kUsd, 3'600'000, nullptr);
   ASSERT_EQ(hits.size(), 1U);
   EXPECT_EQ(hits[0].effect, RuleEffect::kDeny);
   uses[0].limit.is_hard = false;
-  hits = limit_hits(workload, uses, kUsd, 3'600'000);
+  hits = limit_hits(workload, uses, kUsd, 3'600'000, nullptr);
   ASSERT_EQ(hits.size(), 1U);
   EXPECT_EQ(hits[0].effect, RuleEffect::kWarn);
   workload.workload.labels = {{"team", "cv"}};
-  EXPECT_TRUE(limit_hits(workload, uses, kUsd, 3'600'000).empty());
+  EXPECT_TRUE(limit_hits(workload, uses, kUsd, 3'600'000, nullptr).empty());
+}
+
+// Of 1,000 dollars 400 are spent, and half of the month is left: a service costs half of its month,
+// a run among services its run, a schedule its month.
+TEST(UsageLimit, ComponentsCostWhatTheyCost) {
+  WorkloadEstimate whole;
+  whole.groups.resize(3);
+  whole.groups[0].per_month = limit_dollars(730);
+  whole.groups[1].gpu = limit_dollars(50);
+  whole.groups[1].per_run_max = limit_dollars(100);
+  whole.groups[2].per_month = limit_dollars(135);
+  using manifests::Lifetime;
+  const Lifetime lifetimes[] = {Lifetime::kService, Lifetime::kRun, Lifetime::kScheduled};
+  for (std::size_t i = 0; i < whole.groups.size(); ++i) {
+    whole.workload.parts.push_back({.kind = "x",
+                                    .name_space = "ml",
+                                    .name = "c",
+                                    .labels = {{"team", "nlp"}},
+                                    .lifetime = lifetimes[i],
+                                    .groups = {i}});
+  }
+  const auto denied = [&] {
+    return !limit_hits(whole, std::vector{spent_use(400)}, kUsd, 365 * 3'600'000ULL, nullptr)
+                .empty();
+  };
+  EXPECT_FALSE(denied());  // 365 + 100 + 135 of 600
+  whole.workload.labels = {{"team", "nlp"}};
+  EXPECT_FALSE(denied()) << "and as a whole";
+  whole.groups[2].per_month = limit_dollars(136);
+  EXPECT_TRUE(denied());
+  whole.groups[2].per_month = limit_dollars(0);
+  whole.groups[1].per_run_max.reset();
+  EXPECT_TRUE(denied()) << "an endless run costs what is left of the month";
 }
 
 TEST(UsageLimit, WhatIsNotMeasuredDenies) {
@@ -68,7 +124,7 @@ TEST(UsageLimit, WhatIsNotMeasuredDenies) {
   LimitUse use = spent_use(0);
   use.spent.reset();
   use.problem = "the ledger is busy";
-  const auto hits = limit_hits(workload, std::vector{use}, kUsd, 3'600'000);
+  const auto hits = limit_hits(workload, std::vector{use}, kUsd, 3'600'000, nullptr);
   ASSERT_EQ(hits.size(), 1U);
   EXPECT_TRUE(has_text(hits[0].because, "the ledger is busy"));
 }
@@ -187,9 +243,9 @@ TEST(UsageLimit, GpuHoursAreOfWorkWithGpus) {
   workload.groups.resize(1);
   const std::vector<LimitUse> uses = {
       {.limit = {.name = "nlp", .gpu_hours = limit_hours(10)}, .gpu_hours = limit_hours(10)}};
-  EXPECT_TRUE(limit_hits(workload, uses, kUsd, 3'600'000).empty());
+  EXPECT_TRUE(limit_hits(workload, uses, kUsd, 3'600'000, nullptr).empty());
   workload.groups[0].group.gpus = {manifests::whole_gpus(1)};
-  EXPECT_EQ(limit_hits(workload, uses, kUsd, 3'600'000).size(), 1U);
+  EXPECT_EQ(limit_hits(workload, uses, kUsd, 3'600'000, nullptr).size(), 1U);
 }
 
 TEST(LimitDrift, QuantitiesAreComparedByWhatTheyMean) {

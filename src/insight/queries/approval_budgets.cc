@@ -1,12 +1,27 @@
 #include "insight/queries/approval_budgets.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
 #include "insight/queries/budget_uses.h"
 
 namespace pennyweight {
+
 bool is_about(const guardrails::ApprovalRequest& request, std::span<const SummaryFilter> filters) {
-  return guardrails::is_in_scope(request.labels, request.name_space, scope_terms(filters));
+  return std::ranges::all_of(filters, [&](const SummaryFilter& filter) {
+    std::string_view value;
+    if (filter.dimension == "namespace") {
+      value = request.name_space;
+    } else if (const auto label = request.labels.find(filter.dimension);
+               label != request.labels.end()) {
+      value = label->second;
+    }
+    if (value.empty()) return false;
+    const bool is_listed = std::ranges::find(filter.values, value) != filter.values.end();
+    return is_listed != filter.negate;
+  });
 }
 
 Result<std::vector<BudgetAfter>> budgets_after(const guardrails::ApprovalRequest& request,
@@ -15,13 +30,18 @@ Result<std::vector<BudgetAfter>> budgets_after(const guardrails::ApprovalRequest
                                                const SummarySource& summarise) {
   std::vector<BudgetAfter> found;
   if (!request.cost) return found;
+  const auto dimensions =
+      guardrails::planned_dimensions({.is_slurm_job = request.workload.starts_with("Slurm job"),
+                                      .name_space = request.name_space,
+                                      .labels = request.labels},
+                                     policy);
   std::vector<Budget> chosen;
   for (const Budget& budget : budgets) {
     if (budget.currency() != request.cost->currency()) continue;
     const auto scope = budget_scope(budget, policy);
-    const bool is_about_it =
-        scope && guardrails::is_in_scope(request.labels, request.name_space, *scope);
-    if (is_about_it) chosen.push_back(budget);
+    const bool is_charged =
+        scope && guardrails::is_charged(dimensions, *scope) == guardrails::Charged::kYes;
+    if (is_charged) chosen.push_back(budget);
   }
   if (chosen.empty()) return found;
   const auto statuses = TRY(

@@ -260,7 +260,8 @@ Response request_approvals(const Services& services, const Request& request) {
   const guardrails::RuleContext context{
       .today = std::chrono::floor<std::chrono::days>(now),
       .now = guardrails::wall_time(now, services.config.policy.time_zone),
-      .budgets = *budgets};
+      .budgets = *budgets,
+      .policy = &services.config.policy};
   const auto estimate = estimate_asked(services, manifest, name_space, now, context);
   if (!estimate) return bad_parameter("manifest", estimate.error().message);
   if (!estimate->unpriced.empty()) {
