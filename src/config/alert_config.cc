@@ -77,6 +77,21 @@ std::string receiver_problem(const ReceiverConfig& receiver) {
       return "text: " + right.error().message;
     }
   }
+  if (receiver.has_approval_links) {
+    const bool is_of_one = receiver.owners.size() == 1 && receiver.to.size() <= 1 &&
+                           !receiver.owners.front().contains('*');
+    if (!is_of_one) {
+      return "approval_links decide in the name of one approver: state owners with that name "
+             "alone, and one address";
+    }
+    if (is_pager || receiver.kind == ReceiverKind::kAlertmanager ||
+        receiver.digest != DigestPeriod::kNone) {
+      return "approval_links are for a webhook, slack, teams or email, without a digest";
+    }
+    if (!receiver.text.empty() && !receiver.text.contains("{summary}")) {
+      return "approval_links stand in the summary: its text needs {summary}";
+    }
+  }
   if (receiver.kind == ReceiverKind::kAlertmanager &&
       (receiver.after_ms > 0 || receiver.is_in_hours)) {
     return "an Alertmanager gets all that goes on; say there when people are to hear of it";
@@ -115,6 +130,12 @@ void read_receivers(YamlReader& yaml, const YamlNode& node, const PathReader& pa
          {"owners",
           [&](const YamlNode& at) {
             receiver.owners = yaml.texts(at, "alerts.receivers[].owners", kOwnersMax);
+          }},
+         {"approval_links",
+          [&](const YamlNode& at) {
+            if (const auto value = yaml.yes_or_no(at, "alerts.receivers[].approval_links")) {
+              receiver.has_approval_links = *value;
+            }
           }},
          {"severity",
           [&](const YamlNode& at) {
@@ -502,6 +523,9 @@ ConfigKeys alert_config_keys() {
        "stand in braces."},
       {"alerts.receivers[].owners", "list of texts", "",
        "It hears only of what belongs to one of these owners: the owner of a budget, a team."},
+      {"alerts.receivers[].approval_links", "true, false", "false",
+       "What it hears of requests for approvals has a link that decides on them in the name of its "
+       "only owner, whoever opens it: for a receiver that this approver alone reads."},
       {"alerts.receivers[].severity", "warning, critical", "warning",
        "The lowest severity that is sent to it."},
       {"alerts.receivers[].digest", "none, day, week", "none",

@@ -36,6 +36,8 @@ struct ReceiverConfig {
   std::uint32_t after_ms = 0;       // hears only of what has gone on for so long (escalation)
   bool is_in_hours = false;         // hears only in alerts.business_hours
   bool is_critical_only = false;
+  // Alerts about requests for approvals carry a link that decides in the name of its only owner.
+  bool has_approval_links = false;
   bool operator==(const ReceiverConfig&) const = default;
 };
 

@@ -83,6 +83,7 @@ class ConfigReader {
             config_.currencies = read_currency_config(yaml_, at, path_reader());
           }}});
     check_mail_receivers(root);
+    check_approval_links(root);
     // These two build on other keys, wherever they stand.
     if (clusters != nullptr) this->clusters(*clusters);
     config_.policy.time_zone = config_.time_zone;
@@ -111,6 +112,22 @@ class ConfigReader {
       yaml_.refuse(root, fmt::format("receiver '{}' gets mail: set mail.server and mail.from",
                                      receiver.name));
       return;
+    }
+  }
+
+  // A link decides in the name of an approver who is known by name.
+  void check_approval_links(const YamlNode& root) {
+    const guardrails::ApprovalTerms& terms = config_.guardrails->approvals;
+    for (const ReceiverConfig& receiver : config_.alerts.receivers) {
+      if (!receiver.has_approval_links) continue;
+      const bool is_approver =
+          std::ranges::find(terms.approvers, receiver.owners.front(),
+                            &guardrails::ApproverLimit::who) != terms.approvers.end();
+      if (is_approver && !terms.link_address.empty()) continue;
+      yaml_.refuse(root, fmt::format("receiver '{}' has approval_links: set "
+                                     "guardrails.approvals.link_address, and list '{}' among "
+                                     "guardrails.approvals.approvers",
+                                     receiver.name, receiver.owners.front()));
     }
   }
 

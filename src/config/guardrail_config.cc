@@ -239,6 +239,25 @@ class GuardrailReader {
         {{"expires_after",
           [&](const YamlNode& at) { days(at, ".expires_after", terms.pending_ms); }},
          {"valid_for", [&](const YamlNode& at) { days(at, ".valid_for", terms.valid_ms); }},
+         {"escalate_after",
+          [&](const YamlNode& at) {
+            terms.escalate_ms =
+                yaml_.duration(at, what + ".escalate_after", 60'000, kApprovalMsMax);
+          }},
+         {"link_address",
+          [&](const YamlNode& at) {
+            text(at, what + ".link_address", terms.link_address);
+            while (terms.link_address.ends_with('/')) terms.link_address.pop_back();
+            const bool is_address = terms.link_address.starts_with("https://") ||
+                                    terms.link_address.starts_with("http://127.0.0.1:");
+            if (!is_address) {
+              yaml_.refuse(at, what +
+                                   ".link_address begins with https://, since whoever reads a "
+                                   "link may decide by it");
+            }
+          }},
+         {"links_valid_for",
+          [&](const YamlNode& at) { days(at, ".links_valid_for", terms.link_ms); }},
          {"uses",
           [&](const YamlNode& at) {
             const auto which = yaml_.choice(at, what + ".uses", kUsesWords);
@@ -852,6 +871,13 @@ ConfigKeys guardrail_config_keys() {
        "A request on which nobody has decided ends then."},
       {"guardrails.approvals.valid_for", "duration", "168h",
        "How long an approval may hold; so long where the approver states nothing."},
+      {"guardrails.approvals.escalate_after", "duration", "",
+       "Each time that a request has waited for so long, the next of `approvers` is notified, "
+       "too."},
+      {"guardrails.approvals.link_address", "address", "",
+       "Where `serve` is reached, such as `https://pennyweight.example.org`: for links in "
+       "notifications that decide. Without it there are none."},
+      {"guardrails.approvals.links_valid_for", "duration", "24h", "How long such a link decides."},
       {"guardrails.approvals.uses", "once, until_end", "once",
        "How often an approval may be used, where the approver states nothing."},
       {"guardrails.approvals.two_persons_above", "amount", "",

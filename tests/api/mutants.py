@@ -170,6 +170,26 @@ APPROVAL_MUTANTS = {
         "  if (!{on}) {\n    TRY(record(\"approval.use\", subject_of(known->request), facts));\n  }", BOOK_TEST),
     "uses are not written": (BOOK, "  TRY(append(line));\n  const Approval* used",
                              "  if (!{on}) {\n    TRY(append(line));\n  }\n  const Approval* used", BOOK_TEST),
+    "any link is right": (BOOK, "if (!is_same_secret(link, right)) return invalid();",
+                          "if (!{on} && !is_same_secret(link, right)) return invalid();", BOOK_TEST),
+    "links never end": (BOOK, "  if (now >= end) {", "  if (!{on} && now >= end) {", BOOK_TEST),
+    "links are of any approver": (
+        BOOK, "fmt::format(\"{} {} {}\", json_string(approver), until,",
+        "fmt::format(\"{} {} {}\", {on} ? std::string() : json_string(approver), until,", BOOK_TEST),
+    "links are of any request": (
+        BOOK, "until, request_members(request));", "until, {on} ? std::string() : request_members(request));", BOOK_TEST),
+    "links decide again": (
+        APPROVAL, "if (!is_same_person(decision.by, approver)) continue;",
+        "if ({on} || !is_same_person(decision.by, approver)) continue;", RULES_TEST),
+    "links take approvals back": (
+        APPROVAL, "state == ApprovalState::kApproved && !wish.is_by_link;",
+        "state == ApprovalState::kApproved && ({on} || !wish.is_by_link);", RULES_TEST),
+    "links of whoever was an approver decide": (
+        APPROVAL, "if (terms.link_address.empty() || !is_listed) {",
+        "if (!{on} && (terms.link_address.empty() || !is_listed)) {", RULES_TEST),
+    "opening a link decides": (
+        "src/server/api/approval_links.cc", "return {route(\"GET\", show_linked),",
+        "return {route(\"GET\", {on} ? decide_linked : show_linked),", WHOLE_TEST),
     "a denial is lifted": (
         ADMISSION, "if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);",
         "if (verdict.decision == Decision::kNeedsApproval || ({on} && verdict.decision == Decision::kDenied))\n"

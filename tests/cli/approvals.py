@@ -3,10 +3,12 @@ decision of another person, the token in the annotation, and what is refused: ta
 self-approved, changed, denied."""
 import copy
 import http.client
+import http.server
 import json
 import re
 import signal
 import subprocess
+import threading
 import time
 
 from harness import BINARY, expect, expect_run, folder, report
@@ -32,8 +34,8 @@ guardrails:
 """
 
 
-def configure(more=""):
-    (cwd / "pennyweight.yaml").write_text(CONFIG.replace("APPROVALS", more))
+def configure(more="", rule=""):
+    (cwd / "pennyweight.yaml").write_text(CONFIG.replace("APPROVALS", more) + rule)
 
 
 class Serve:
@@ -52,8 +54,17 @@ class Serve:
                 event = json.loads(line) if line.startswith("{") and line.endswith("}") else {}
                 if event.get("event") == "admission":
                     self.port = int(event["address"].rsplit(":", 1)[1])
-                ready = ready or event.get("event") == "serving"
+                if event.get("event") == "serving":
+                    self.http_port = int(event["address"].rsplit(":", 1)[1])
+                    ready = True
             time.sleep(0.05)
+
+    def browse(self, method, path, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=PATIENCE_S)
+        connection.request(method, path, None if body is None else body.encode("latin-1"),
+                           {"Content-Type": "application/x-www-form-urlencoded"})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), answer.headers
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -148,6 +159,32 @@ def check_at_admission():
     serve.stop()
 
 
+def check_denied_later():
+    """A rule that denies, and one that wants an approval of its own, added after an approval was given."""
+    serve = Serve()
+    approval = asked_id(message(serve.validate(job(name="later"))))
+    token = pennyweight("approvals", "approve", approval)[0].strip()
+    (cwd / "later.json").write_text(json.dumps(job(name="later", token=token)))
+    serve.stop()
+    for rule, says in [("  - {name: frozen, when: {gpus_above: 15}, reason: the cluster is full}\n", "the cluster is full"),
+                       ("  - {name: jobs, effect: require_approval, when: {kind: Job}, reason: each by name}\n",
+                        f"{approval} does not cover rule 'jobs'")]:
+        configure(rule=rule)
+        serve = Serve()
+        for dry in (True, False):
+            answer = serve.validate(job(name="later", token=token), dryRun=dry)
+            expect(not answer["allowed"] and says in message(answer), f"a rule that came later: {answer}")
+        serve.stop()
+        for more in ([], ["--use-approvals"]):
+            pennyweight("guard", "check", "later.json", *more, code=1, has=[says])
+        expect(listed("approved")[approval], f"it is not used up: {listed('all')}")
+    configure()
+    serve = Serve()
+    answer = serve.validate(job(name="later", token=token))
+    expect(answer["allowed"] and answer["auditAnnotations"]["approval"] == approval, f"as it was approved: {answer}")
+    serve.stop()
+
+
 def check_in_ci():
     (cwd / "train.json").write_text(json.dumps(job()))
     pennyweight("guard", "check", "train.json", code=1, has=["needs_approval"])
@@ -184,6 +221,100 @@ def check_in_ci():
         expect(action in shown, f"{action} is not in the audit log")
 
 
+class Hooks:
+    """A receiver of webhooks, which keeps their bodies."""
+
+    def __init__(self):
+        self.bodies = bodies = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):  # noqa: N802
+                bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def wait_for(self, wanted, what):
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            found = [body for body in list(self.bodies) if wanted(body)]
+            if found:
+                return found[0]
+            time.sleep(0.1)
+        raise RuntimeError(f"{what}: {self.bodies}")
+
+
+def check_links():
+    """Approvers are notified, one after the other, each with a link that decides once in their name."""
+    hooks = {name: Hooks() for name in ("bo", "cleo", "all")}
+    receivers = "".join(f"  - {{name: {name}, kind: webhook, url: 'http://127.0.0.1:{one.port}'" +
+                        ("}\n" if name == "all" else f", owners: [{name}], approval_links: true}}\n")
+                        for name, one in hooks.items())
+    alerts = "alerts:\n  every: 1s\n  allow_private: [127.0.0.1]\n  off: [costs_missing]\n  receivers:\n" + receivers
+    terms = (", link_address: 'http://127.0.0.1:1/', escalate_after: 60s, approvers: [{who: ana, up_to: 90 USD}, {who: bo,"
+             " up_to: 90 USD}, {who: cleo}]")
+    configure(terms, alerts)
+    serve = Serve()
+    approval = asked_id(message(serve.validate(job(name="linked"))))
+    told = hooks["bo"].wait_for(lambda body: body["subject"] == approval, "bo is asked")
+    expect(told["rule"] == "approval_pending" and told["owner"] == "bo" and "65.60 USD a run" in told["summary"], f"{told}")
+    link = re.search(r"to decide, open http://127.0.0.1:1(/approve/\S+)$", told["summary"]).group(1)
+    open_to_all = hooks["all"].wait_for(lambda body: body["subject"] == approval, "all hear of it")
+    expect("/approve/" not in open_to_all["summary"], f"others get no link: {open_to_all}")
+    for place in (serve.log, cwd / "ledger.duckdb.audit", *(cwd / "ledger.duckdb.live").iterdir()):
+        expect(not place.is_file() or link.encode() not in place.read_bytes(), f"the link lies in {place}")
+    # A program that scans mail opens it as often as it likes.
+    for method in ("GET", "HEAD", "GET"):
+        status, page, headers = serve.browse(method, link)
+        expect(status == 200 and (method == "HEAD" or "Job ml/linked" in page and "<form" in page), f"{method}: {status} {page}")
+        expect(headers["Referrer-Policy"] == "no-referrer" and headers["Cache-Control"] == "no-store"
+               and "default-src 'none'" in headers["Content-Security-Policy"], f"{headers}")
+    for what, path, body, wanted in [
+            ("tampered", link[:-1] + ("0" if link[-1] != "0" else "1"), "decision=approve", 404),
+            ("of nothing", "/approve/ap-0000000000000000.Ym8.1." + "0" * 64, "decision=approve", 404),
+            ("no decision", link, "note=x", 422), ("two decisions", link, "decision=approve&decision=refuse", 422),
+            ("a refusal without a note", link, "decision=refuse", 422), ("no form", link, "\xff%", 422),
+            ("a long note", link, "decision=approve&note=" + "x" * 1001, 422), ("a page", link, "x" * 20_000, 413)]:
+        status, page, _ = serve.browse("POST", path, body)
+        expect(status == wanted and approval in listed("pending"), f"{what}: {status} {page}")
+    status, page, _ = serve.browse("POST", link, "decision=approve&note=in+the+plan")
+    expect(status == 200 and "is approved" in page, f"{status} {page}")
+    row = listed("approved")[approval]
+    expect("link:bo" in json.dumps(row), f"{row}")
+    for decision in ("decision=approve", "decision=refuse&note=no"):
+        status, page, _ = serve.browse("POST", link, decision)
+        expect(status == 409 and approval in listed("approved"), f"a link decides once: {status} {page}")
+    status, page, _ = serve.browse("GET", link)
+    expect(status == 200 and "nothing to decide" in page and "<form" not in page, f"{page}")
+    token = json.loads(pennyweight("approvals", "show", approval, "--format", "json")[0])
+    token = re.search(approval + r"\.[0-9a-f]{64}", json.dumps(token)).group(0)
+    expect(serve.validate(job(name="linked", token=token))["allowed"], "what bo approved by the link runs")
+    entries = (cwd / "ledger.duckdb.audit").read_text()
+    expect('"link:bo"' in entries, "the audit log says that it was by the link")
+    # Neither ana nor bo may approve so much: cleo is asked at once.
+    dear = asked_id(message(serve.validate(job(24, name="dear"))))
+    told = hooks["cleo"].wait_for(lambda body: body["subject"] == dear, "cleo is asked")
+    expect(not any(body["subject"] == dear for body in hooks["bo"].bodies), f"bo is not: {hooks['bo'].bodies}")
+    link = re.search(r"http://127.0.0.1:1(/approve/\S+)$", told["summary"]).group(1)
+    serve.stop()
+    # Who is no approver any more decides nothing by the links of before.
+    configure(terms.replace(", {who: cleo}", ""), alerts.replace("owners: [cleo], approval_links: true", "owners: [cleo]"))
+    serve = Serve()
+    status, page, _ = serve.browse("POST", link, "decision=approve")
+    expect(status == 422 and "decide nothing any more" in page and dear in listed("pending"), f"{status} {page}")
+    serve.stop()
+    for bad, says in [(alerts.replace("owners: [bo]", "owners: [bo, cleo]"), "decide in the name of one approver"),
+                      (alerts.replace("owners: [bo]", "owners: [eve]"), "list 'eve' among guardrails.approvals.approvers")]:
+        configure(terms, bad)
+        pennyweight("approvals", "list", code=1, has=[says])
+
+
 def check_terms():
     """Two persons, and limits of approvers, from the configuration."""
     configure(", two_persons_above: 65 USD")
@@ -206,6 +337,8 @@ def check_terms():
 (cwd / "prices.csv").write_text(PRICES)
 configure()
 check_at_admission()
+check_denied_later()
 check_in_ci()
+check_links()
 check_terms()
 report("approvals")

@@ -7,7 +7,9 @@
 #include <set>
 #include <string_view>
 
+#include "app/alerting/approval_conditions.h"
 #include "app/alerting/rule_settings.h"
+#include "config/guardrail_config.h"
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
 
@@ -156,6 +158,17 @@ bool AlertFinder::read_checkpoints(Instant now, const AlertBook& book) {
   checkpoints_read_ = now;
   std::erase_if(checkpoints_, [&](const auto& one) { return now - one.second > kCheckpointsKept; });
   return true;
+}
+
+void AlertFinder::find_in_approvals(Instant now, AlertFindings& found) {
+  if (!sources_.approvals) return;
+  const auto approvals = sources_.approvals();
+  report("requests for approvals", approvals ? nullptr : &approvals.error());
+  if (approvals) {
+    add_enabled(approval_conditions(*approvals, config_.guardrails->approvals, now), found);
+  } else {
+    found.unknown.insert(found.unknown.end(), {{"approval_pending"}, {"approval_escalated"}});
+  }
 }
 
 void AlertFinder::reconcile(Instant now) {
@@ -429,6 +442,7 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
       }
     }
   }
+  find_in_approvals(now, found);
   look_at_days(today, now);
   reconcile(now);
   look_at_purchases(today, now);

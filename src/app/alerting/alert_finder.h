@@ -23,6 +23,7 @@
 #include "config/config.h"
 #include "insight/alerts/alert.h"
 #include "insight/anomalies/verdict.h"
+#include "insight/guardrails/approval.h"
 #include "insight/queries/budget_forecasts.h"
 #include "insight/queries/budget_query.h"
 #include "insight/queries/forecast_query.h"
@@ -63,6 +64,11 @@ struct AlertSources {
   std::function<Result<std::vector<Budget>>()> budgets = {};
   // What people said of unusual days: those that were expected are no alerts.
   std::function<Result<std::vector<AnomalyVerdict>>()> verdicts = {};
+  // All requests for approvals. At once.
+  std::function<Result<std::vector<guardrails::Approval>>()> approvals = {};
+  // The address at which an approver decides on a request, by its id.
+  std::function<Result<std::string>(const std::string& id, const std::string& approver)>
+      approval_link = {};
 };
 
 // What holds now, and of what it can't be said.
@@ -102,6 +108,7 @@ class AlertFinder {
   void look_at_days(Date today, Instant now);
   std::vector<AnomalyVerdict> read_verdicts();
   void find_in_days(Date today, AlertFindings& found);
+  void find_in_approvals(Instant now, AlertFindings& found);
   void find_by_owner(const DailyCostQuery& costs, AlertFindings& found);
   void reconcile(Instant now);
   void look_at_purchases(Date today, Instant now);

@@ -425,6 +425,22 @@ void AlertService::settle(const OutboxEntry& entry, const std::string& problem, 
   state_.outbox.erase(at);
 }
 
+// They are added to what is sent and to nothing else: neither the state nor the log nor the pages
+// have them.
+void AlertService::add_approval_links(std::span<AlertNotification> message) {
+  const auto& link_of = finder_.sources().approval_link;
+  if (!link_of) return;
+  for (AlertNotification& one : message) {
+    AlertCondition& condition = one.alert.condition;
+    const bool is_asked = one.is_firing && condition.rule.starts_with("approval_") &&
+                          !condition.owner.empty() && !condition.subject.empty();
+    if (!is_asked) continue;
+    const auto link = link_of(condition.subject, condition.owner);
+    // Without it they can still sign in.
+    if (link) condition.summary += "; to decide, open " + *link;
+  }
+}
+
 void AlertService::deliver(Instant now) {
   const std::vector<OutboxEntry> due = take_due(now);
   if (due.empty()) return;
@@ -441,6 +457,7 @@ void AlertService::deliver(Instant now) {
       const auto part = std::span(entries).subspan(begin, std::min(size, entries.size() - begin));
       std::vector<AlertNotification> message;
       for (const OutboxEntry* entry : part) message.push_back(entry->notification);
+      if (has_receiver && receiver->has_approval_links) add_approval_links(message);
       // One that does not answer is not asked again in this round.
       if (problem.empty()) {
         const bool is_retry =

@@ -71,6 +71,7 @@ class AlertService : public RunningAlerts {
   bool has_purpose();
   void keep_forecasts(Instant now);
   void deliver(Instant now);
+  void add_approval_links(std::span<AlertNotification> message);
   void refresh(Instant now);
   void enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);

@@ -42,6 +42,7 @@
 #include "server/access/principal.h"
 #include "server/access/private_file.h"
 #include "server/anomaly_book/anomaly_book.h"
+#include "server/api/approval_links.h"
 #include "server/api/audit_log.h"
 #include "server/api/guard.h"
 #include "server/api/routes.h"
@@ -216,7 +217,8 @@ Result<server::KnownHosts> known_hosts(const ServeConfig& serve) {
 std::vector<server::Route> all_routes(const ServeRouteContext& context,
                                       const api::Services& services, Interruption& answering) {
   std::vector<server::Route> routes = serve_routes(context);
-  for (auto& more : {api::api_routes(services), dashboard::dashboard_routes()}) {
+  for (auto& more : {api::api_routes(services), api::approval_link_routes(services),
+                     dashboard::dashboard_routes()}) {
     routes.insert(routes.end(), more.begin(), more.end());
   }
   for (server::Route& route : routes) {
@@ -579,7 +581,16 @@ Result<void> Daemon::start_alerts() {
       .kept_forecasts =
           [this](const std::string& by) { return services_->forecast_book->kept(by); },
       .budgets = [this] { return services_->budget_book->with(config_.budgets); },
-      .verdicts = [this] { return services_->anomaly_book->verdicts(); }};
+      .verdicts = [this] { return services_->anomaly_book->verdicts(); },
+      .approvals = [this] { return approvals_->approvals(); },
+      .approval_link = [this](const std::string& id,
+                              const std::string& approver) -> Result<std::string> {
+        const auto& terms = approvals_->terms();
+        const auto approval = TRY(approvals_->find(id));
+        const auto link = TRY(approvals_->link(
+            approval, approver, clock_.now() + std::chrono::milliseconds(terms.link_ms)));
+        return fmt::format("{}/approve/{}", terms.link_address, link);
+      }};
   alerts_ =
       std::make_unique<AlertService>(config_, sources, clock_, log_, alert_state_path(config_));
   TRY(alerts_->start());

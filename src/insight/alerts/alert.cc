@@ -168,13 +168,34 @@ std::string_view to_text(AlertSeverity severity) {
 }
 
 std::vector<std::string_view> alert_rule_names() {
-  return {"budget_exhausted",   "budget_forecast",      "budget_probable", "budget_spent",
-          "commitment_expires", "commitment_underused", "cost_anomaly",    "costs_missing",
-          "coverage_fell",      "forecast_missed",      "gpu_ecc",         "gpu_hot",
-          "gpu_idle",           "gpu_out_of_memory",    "gpu_throttled",   "gpu_xid",
-          "high_utilisation",   "inference_idle",       "latency_high",    "low_utilisation",
-          "no_checkpoint",      "node_missing",         "pod_oom_killed",  "reconcile_off",
-          "spot_interrupted",   "telemetry_missing"};
+  return {"approval_escalated",
+          "approval_pending",
+          "budget_exhausted",
+          "budget_forecast",
+          "budget_probable",
+          "budget_spent",
+          "commitment_expires",
+          "commitment_underused",
+          "cost_anomaly",
+          "costs_missing",
+          "coverage_fell",
+          "forecast_missed",
+          "gpu_ecc",
+          "gpu_hot",
+          "gpu_idle",
+          "gpu_out_of_memory",
+          "gpu_throttled",
+          "gpu_xid",
+          "high_utilisation",
+          "inference_idle",
+          "latency_high",
+          "low_utilisation",
+          "no_checkpoint",
+          "node_missing",
+          "pod_oom_killed",
+          "reconcile_off",
+          "spot_interrupted",
+          "telemetry_missing"};
 }
 
 std::string Alert::id() const {

@@ -13,6 +13,7 @@
 #include "core/crypto/sha256.h"
 #include "core/json_text.h"
 #include "core/plain_text.h"
+#include "core/try.h"
 #include "insight/guardrails/findings.h"
 #include "reporting/minor_unit.h"
 
@@ -22,9 +23,6 @@ namespace {
 constexpr std::size_t kAlternativesMax = 3;
 constexpr std::size_t kShownTextMax = 1000;
 constexpr std::size_t kNoteBytesMax = 1000;
-// In front of the digest, so that one that was taken of less is told from one of another workload.
-constexpr std::string_view kContentVersion = "2:";
-constexpr std::size_t kSha256HexSize = 64;
 constexpr std::string_view kEarlierVersion =
     "was asked for in an earlier version, which bound approvals to less of a workload";
 // What controllers add to an object and make anew for each.
@@ -64,7 +62,7 @@ class ContentText {
   const std::string& text() const { return text_; }
 
  private:
-  std::string text_ = "pennyweight workload 2\n";
+  std::string text_ = "pennyweight workload 3\n";
 };
 
 void add_device(const RequestedDevice& device, ContentText& out) {
@@ -109,13 +107,12 @@ struct JudgedCost {
 
 // By what approvers decide: the most that a run costs, or a month of a service or schedule.
 JudgedCost judged_cost(const WorkloadEstimate& workload, Currency currency) {
+  if (workload.workload.lifetime != manifests::Lifetime::kRun) {
+    return {month_max_of(workload, currency), "month"};
+  }
   const EstimateTotals totals = totals_of(workload, currency);
-  const bool is_run = workload.workload.lifetime == manifests::Lifetime::kRun;
-  const std::string_view of = is_run ? "run" : "month";
-  const bool knows_runs =
-      workload.workload.lifetime != manifests::Lifetime::kScheduled || workload.runs_per_month;
-  if (totals.not_priced > 0 || totals.without_length > 0 || !knows_runs) return {std::nullopt, of};
-  return {is_run ? totals.per_run_max : totals.per_month_max, of};
+  if (totals.not_priced > 0 || totals.without_length > 0) return {std::nullopt, "run"};
+  return {totals.per_run_max, "run"};
 }
 
 bool is_covered_by(const ApproverLimit& limit, const ApprovalRequest& request) {
@@ -213,6 +210,25 @@ std::string namespace_of_all(const manifests::WorkloadRequest& workload) {
   return is_one ? workload.name_space : "";
 }
 
+// Why a link of an approver decides nothing; success: it may.
+Result<void> check_link(const Approval& approval, const std::string& approver,
+                        const ApprovalTerms& terms) {
+  const bool is_listed =
+      std::ranges::find(terms.approvers, approver, &ApproverLimit::who) != terms.approvers.end();
+  if (terms.link_address.empty() || !is_listed) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("links of '{}' decide nothing any more: guardrails.approvals says so",
+                            printable_text(approver, 200)));
+  }
+  for (const ApprovalDecision& decision : approval.decisions) {
+    if (!is_same_person(decision.by, approver)) continue;
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} has decided on {} already; a link decides once", approver,
+                            approval.request.id));
+  }
+  return {};
+}
+
 std::unexpected<Error> refuse_state(const Approval& approval, ApprovalState state) {
   std::string what = fmt::format("{} is {}", approval.request.id, to_text(state));
   if (state == ApprovalState::kUsed && !approval.uses.empty()) {
@@ -278,7 +294,7 @@ bool is_same_person(std::string_view one, std::string_view other) {
 Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wish,
                                 const ApprovalTerms& terms, Instant now) {
   const ApprovalState state = state_of(approval, terms, now);
-  const bool takes_back = !wish.approves && state == ApprovalState::kApproved;
+  const bool takes_back = !wish.approves && state == ApprovalState::kApproved && !wish.is_by_link;
   if (state == ApprovalState::kExpired && is_of_earlier_version(approval.request)) {
     return fail(ErrorCode::kConflict, fmt::format("{} {}; let it be asked for again",
                                                   approval.request.id, kEarlierVersion));
@@ -287,12 +303,16 @@ Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wi
     return fail(ErrorCode::kConflict, fmt::format("{} is {}; there is nothing to decide",
                                                   approval.request.id, to_text(state)));
   }
+  if (wish.is_by_link) TRY(check_link(approval, wish.by, terms));
   if (wish.note.size() > kNoteBytesMax || printable_text(wish.note, kNoteBytesMax) != wish.note) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("the note is plain text of at most {} bytes", kNoteBytesMax));
   }
-  ApprovalDecision decision{
-      .at = now, .by = wish.by, .approves = wish.approves, .note = wish.note, .until = now};
+  ApprovalDecision decision{.at = now,
+                            .by = (wish.is_by_link ? "link:" : "") + wish.by,
+                            .approves = wish.approves,
+                            .note = wish.note,
+                            .until = now};
   if (!wish.approves) {
     if (wish.note.empty()) return fail(ErrorCode::kBadValue, "a refusal needs a note: why");
     return decision;
@@ -372,19 +392,19 @@ std::string content_hash(const manifests::WorkloadRequest& workload) {
     out.add("part", part.kind);
     out.add("namespace", part.name_space);
     out.add("name", part.name);
-    if (!part.schedule.empty()) out.add("schedule", part.schedule);
+    out.add("lifetime", static_cast<std::uint64_t>(part.lifetime));
+    out.add("schedule", part.schedule);
     for (const std::size_t index : part.groups) out.add("of", std::uint64_t{index});
     for (const auto& [key, value] : part.labels) {
       out.add("label", key);
       out.add("value", value);
     }
   }
-  return std::string(kContentVersion) + to_hex(sha256(out.text()));
+  return std::string(kApprovalContentVersion) + to_hex(sha256(out.text()));
 }
 
 bool is_of_earlier_version(const ApprovalRequest& request) {
-  return request.content.size() == kSha256HexSize &&
-         request.content.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return !request.content.starts_with(kApprovalContentVersion);
 }
 
 std::vector<std::string> rules_to_lift(const Verdict& verdict) {

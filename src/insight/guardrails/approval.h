@@ -86,6 +86,8 @@ struct ApproverLimit {
 
 inline constexpr std::int64_t kApprovalMsDefault = 7 * 86'400'000LL;
 
+inline constexpr std::int64_t kApprovalLinkMsDefault = 86'400'000LL;
+
 struct ApprovalTerms {
   std::int64_t pending_ms = kApprovalMsDefault;  // a request that nobody decides on ends then
   std::int64_t valid_ms = kApprovalMsDefault;  // the most, and what is meant where nothing is said
@@ -93,6 +95,11 @@ struct ApprovalTerms {
   // Above it two persons approve, and also where the cost is not known; absent: one suffices.
   std::optional<Money> two_persons_above = {};
   std::vector<ApproverLimit> approvers = {};  // none: whoever has the permission
+  // After so long without a decision the next approver is asked, too; absent: nobody else.
+  std::optional<std::int64_t> escalate_ms = {};
+  // "https://pennyweight.example.org": where links decide; empty: there are none.
+  std::string link_address = {};
+  std::int64_t link_ms = kApprovalLinkMsDefault;
   bool operator==(const ApprovalTerms&) const = default;
 };
 
@@ -113,12 +120,14 @@ struct DecisionWish {
   std::string note = {};
   std::optional<Instant> until = {};
   std::optional<bool> is_once = {};
+  bool is_by_link = false;  // by whoever has the link of `by`
 };
 
 // The decision to be recorded, or why it may not be made: by the requester, twice by one person,
 // above the approver's limit, too late, for too long. A delegate counts as who they decide for: for
 // a requester they approve nothing, and both together are one person. A refusal also takes an
-// approval back.
+// approval back, but not by a link: that decides once, on what is pending, in the name of an
+// approver whom the terms list by this name. Its decision is of "link:ana".
 Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wish,
                                 const ApprovalTerms& terms, Instant now);
 
@@ -132,6 +141,9 @@ struct ApprovalClaim {
 // Success: the approval covers it now. An Error says why not and what to do.
 Result<void> check_claim(const Approval& approval, const ApprovalClaim& claim,
                          const ApprovalTerms& terms, Instant now);
+
+// In front of a digest, so that one that was taken of less is told from one of another workload.
+inline constexpr std::string_view kApprovalContentVersion = "3:";
 
 // The SHA-256 of what rules judge, but annotations, in hexadecimal, behind the version of what is
 // taken: kind, namespace, name, labels, replicas, requests, images, risks, places and limits.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <string>
 
 namespace pennyweight::guardrails {
@@ -16,13 +17,15 @@ constexpr Instant kAsked = from_unix_seconds(1'790'000'000);
 
 Money usd(std::int64_t units) { return Money::from_units(units, kUsd); }
 
+std::string digest(const char* text) { return std::string(kApprovalContentVersion) + text; }
+
 Approval asked_approval() {
   return {.request = {.id = "ap-1",
                       .at = kAsked,
                       .by = "ana",
                       .source = "cli",
                       .workload = "Job ml/train",
-                      .content = "c0ffee",
+                      .content = digest("c0ffee"),
                       .rules = {"big", "dear"},
                       .cost = usd(500),
                       .cost_of = "run"}};
@@ -143,8 +146,8 @@ TEST(Approval, CoversWhatWasAskedForAndNothingElse) {
       {"another currency",
        [](auto&, auto&, auto& claim, auto&) { claim.cost = Money::from_units(1, kEur); },
        "it now costs"},
-      {"changed content", [](auto&, auto&, auto& claim, auto&) { claim.content = "c0ffed"; },
-       "was changed"},
+      {"changed content",
+       [](auto&, auto&, auto& claim, auto&) { claim.content = digest("c0ffed"); }, "was changed"},
       {"fewer rules", [](auto&, auto&, auto& claim, auto&) { claim.rules = {"dear"}; }, ""},
       {"another rule", [](auto&, auto&, auto& claim, auto&) { claim.rules = {"big", "new"}; },
        "does not cover rule 'new'"},
@@ -188,7 +191,7 @@ TEST(Approval, CoversWhatWasAskedForAndNothingElse) {
     Approval approval = asked_approval();
     approval.decisions = {approved_by("bo")};
     ApprovalTerms terms;
-    ApprovalClaim claim{.content = "c0ffee", .rules = {"big", "dear"}, .cost = usd(500)};
+    ApprovalClaim claim{.content = digest("c0ffee"), .rules = {"big", "dear"}, .cost = usd(500)};
     Instant now = kAsked + hours(2);
     one.set(approval, terms, claim, now);
     const auto covered = check_claim(approval, claim, terms, now);
@@ -207,7 +210,9 @@ TEST(Approval, DigestsOfAnEarlierVersionHaveExpired) {
   const ApprovalTerms terms;
   const Instant now = kAsked + hours(2);
   Approval earlier = asked_approval();
-  earlier.request.content = std::string(64, 'a');
+  earlier.request.content = "2:" + std::string(64, 'a');
+  EXPECT_TRUE(is_of_earlier_version(earlier.request));
+  earlier.request.content = std::string(64, 'a');  // of the first version
   const ApprovalClaim claim{.content = earlier.request.content, .rules = {"big"}, .cost = usd(500)};
   EXPECT_EQ(state_of(earlier, terms, now), ApprovalState::kExpired);
   const auto decision = decide(earlier, {.by = "bo", .approves = true}, terms, now);
@@ -223,6 +228,80 @@ TEST(Approval, DigestsOfAnEarlierVersionHaveExpired) {
   EXPECT_EQ(state_of(earlier, terms, now), ApprovalState::kUsed);
   EXPECT_FALSE(is_of_earlier_version(
       {.content = content_hash({.file = "", .kind = "Pod", .name_space = "ml", .name = "p"})}));
+}
+
+// A link decides once, on what is pending, in the name of an approver who is listed.
+TEST(Approval, ALinkDecidesOnce) {
+  struct Case {
+    const char* name;
+    std::function<void(Approval&, ApprovalTerms&, DecisionWish&)> set;
+    const char* refusal;  // empty: it is recorded
+  };
+  const Case cases[] = {
+      {"an approver's", [](auto&, auto&, auto&) {}, ""},
+      {"to refuse",
+       [](auto&, auto&, auto& wish) {
+         wish.approves = false;
+         wish.note = "too dear";
+       },
+       ""},
+      {"to refuse without a note", [](auto&, auto&, auto& wish) { wish.approves = false; },
+       "needs a note"},
+      {"who asked for it", [](auto&, auto&, auto& wish) { wish.by = "ana"; }, "their own request"},
+      {"who asked for it another way",
+       [](auto& approval, auto&, auto&) { approval.request.by = "kubernetes:BO@example.org"; },
+       "their own request"},
+      {"no approver any more", [](auto&, auto&, auto& wish) { wish.by = "eve"; },
+       "decide nothing any more"},
+      {"an approver by a pattern only",
+       [](auto&, auto&, auto& wish) { wish.by = "cli:platform-1"; }, "decide nothing any more"},
+      {"there are no links any more", [](auto&, auto& terms, auto&) { terms.link_address = ""; },
+       "decide nothing any more"},
+      {"beyond their limit", [](auto&, auto& terms, auto&) { terms.approvers[1].up_to = usd(499); },
+       "may approve up to 499.00 USD"},
+      {"again",
+       [](auto& approval, auto& terms, auto&) {
+         terms.two_persons_above = usd(1);
+         approval.decisions = {approved_by("link:bo")};
+       },
+       "a link decides once"},
+      {"to refuse what they have approved",
+       [](auto& approval, auto& terms, auto& wish) {
+         terms.two_persons_above = usd(1);
+         approval.decisions = {approved_by("bo")};
+         wish.approves = false;
+         wish.note = "on second thoughts";
+       },
+       "a link decides once"},
+      {"to take back what another has approved",
+       [](auto& approval, auto&, auto& wish) {
+         approval.decisions = {approved_by("cleo")};
+         wish.approves = false;
+         wish.note = "no";
+       },
+       "there is nothing to decide"},
+      {"the second of two",
+       [](auto& approval, auto& terms, auto&) {
+         terms.two_persons_above = usd(1);
+         approval.decisions = {approved_by("cleo")};
+       },
+       ""},
+  };
+  for (const Case& one : cases) {
+    Approval approval = asked_approval();
+    ApprovalTerms terms{
+        .approvers = {{.who = "ana"}, {.who = "bo"}, {.who = "cleo"}, {.who = "cli:platform-*"}},
+        .link_address = "https://example.org"};
+    DecisionWish wish{.by = "bo", .approves = true, .is_by_link = true};
+    one.set(approval, terms, wish);
+    const auto decision = decide(approval, wish, terms, kAsked + hours(2));
+    EXPECT_EQ(decision.has_value(), std::string(one.refusal).empty()) << one.name;
+    if (decision) {
+      EXPECT_EQ(decision->by, "link:bo") << one.name;
+    } else {
+      EXPECT_THAT(decision.error().message, HasSubstr(one.refusal)) << one.name;
+    }
+  }
 }
 
 // For a day dan decides for cleo, who may approve up to 1,000 dollars.
@@ -383,12 +462,17 @@ TEST(Approval, EveryChangeOfTheContentShows) {
       [](auto& w) {
         w.parts = {{.kind = "Pod", .name_space = "", .name = "a", .schedule = "@daily"}};
       },
+      [](auto& w) {
+        w.parts = {
+            {.kind = "Pod", .name_space = "", .name = "a", .lifetime = manifests::Lifetime::kRun}};
+      },
   };
+  std::set<std::string> hashes = {before};
   std::size_t number = 0;
   for (const auto& change : changes) {
     WorkloadRequest other = base;
     change(other);
-    EXPECT_NE(content_hash(other), before) << "change " << number;
+    EXPECT_TRUE(hashes.insert(content_hash(other)).second) << "change " << number;
     ++number;
   }
   WorkloadRequest same = base;

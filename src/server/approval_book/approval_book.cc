@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "core/base_encoding.h"
@@ -10,6 +12,7 @@
 #include "core/files/disk.h"
 #include "core/files/file_lock.h"
 #include "core/files/record_file.h"
+#include "core/json_text.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "server/access/secrets.h"
@@ -28,7 +31,9 @@ constexpr std::size_t kIdBytes = 8;
 constexpr std::size_t kTokenBytesMax = 200;
 constexpr std::size_t kReasonBytesMax = 2000;
 constexpr std::size_t kRequestBytesMax = 16u << 10;  // with its labels
+constexpr std::size_t kLinkBytesMax = 1000;
 constexpr std::string_view kTokenPurpose = "tokens of approvals";
+constexpr std::string_view kLinkPurpose = "links of approvals";
 
 std::string subject_of(const ApprovalRequest& request) {
   return fmt::format("approval {} of {}", request.id, request.workload);
@@ -69,18 +74,67 @@ Result<Approval*> ApprovalBook::at(std::string_view id) {
               fmt::format("there is no approval '{}'", printable_text(id, 100)));
 }
 
-Result<std::string> ApprovalBook::key() {
-  if (key_.empty()) {
-    const auto sealing = TRY(access::SealingKey::open(key_path_));
-    key_ = sealing.derive(kTokenPurpose);
-  }
-  return key_;
+Result<std::string> ApprovalBook::key(std::string_view purpose) {
+  const auto known = keys_.find(purpose);
+  if (known != keys_.end()) return known->second;
+  const auto sealing = TRY(access::SealingKey::open(key_path_));
+  return keys_.emplace(purpose, sealing.derive(purpose)).first->second;
 }
 
 // The whole request is in it, so that no line of the book can be put in the place of another.
 Result<std::string> ApprovalBook::make_token(const ApprovalRequest& request) {
-  const std::string key = TRY(this->key());
+  const std::string key = TRY(this->key(kTokenPurpose));
   return fmt::format("{}.{}", request.id, to_hex(hmac_sha256(key, request_members(request))));
+}
+
+// "ap-0123456789abcdef.<approver, base64url>.<seconds>.<64 digits>"
+Result<std::string> ApprovalBook::make_link(const ApprovalRequest& request,
+                                            std::string_view approver, std::int64_t until) {
+  const std::string key = TRY(this->key(kLinkPurpose));
+  const std::string signed_text =
+      fmt::format("{} {} {}", json_string(approver), until, request_members(request));
+  return fmt::format("{}.{}.{}.{}", request.id, to_base64url(approver), until,
+                     to_hex(hmac_sha256(key, signed_text)));
+}
+
+Result<std::string> ApprovalBook::link(const Approval& approval, const std::string& approver,
+                                       Instant until) {
+  const std::lock_guard lock(mutex_);
+  return make_link(approval.request, approver, unix_ms(until) / 1000);
+}
+
+Result<ApprovalBook::LinkedRequest> ApprovalBook::open_link(std::string_view link, Instant now) {
+  const auto invalid = [] {
+    return fail(ErrorCode::kNotFound,
+                "this link is not one of ours; use the one that you were sent");
+  };
+  if (link.size() > kLinkBytesMax) return invalid();
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = link; parts.size() < 4;) {
+    const std::size_t dot = rest.find('.');
+    parts.push_back(rest.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  if (parts.size() != 4) return invalid();
+  const auto approver = from_base64url(parts[1]);
+  std::int64_t until = 0;
+  const auto read = std::from_chars(parts[2].data(), parts[2].data() + parts[2].size(), until);
+  const bool is_number = read.ec == std::errc() && read.ptr == parts[2].data() + parts[2].size();
+  if (!approver || !is_number) return invalid();
+  const std::lock_guard lock(mutex_);
+  TRY(this->read());
+  const auto known = at(parts[0]);
+  if (!known) return invalid();
+  const std::string right = TRY(make_link((*known)->request, *approver, until));
+  if (!is_same_secret(link, right)) return invalid();
+  const Instant end = from_unix_seconds(until);
+  if (now >= end) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("this link ended at {}; sign in to decide, or wait for the next one",
+                            pennyweight::to_text(end)));
+  }
+  return LinkedRequest{.approval = **known, .approver = *approver, .until = end};
 }
 
 Result<std::vector<Approval>> ApprovalBook::approvals() {

@@ -50,6 +50,19 @@ class ApprovalBook {
   Result<guardrails::Approval> decide(std::string_view id, const guardrails::DecisionWish& wish,
                                       Instant now, const Recorder& record);
 
+  // What decides on a request in the name of one approver, until then and once: whoever has it may.
+  // Bound to the whole request, it can't be made up, and it lies nowhere.
+  Result<std::string> link(const guardrails::Approval& approval, const std::string& approver,
+                           Instant until);
+  struct LinkedRequest {
+    guardrails::Approval approval;
+    std::string approver;
+    Instant until;
+  };
+  // What a link is of, whatever has become of the request. An Error for one that is not ours, or
+  // whose time is over.
+  Result<LinkedRequest> open_link(std::string_view link, Instant now);
+
   // The approval of a token that covers the claim now. An Error says why there is none.
   Result<guardrails::Approval> check(std::string_view token, const guardrails::ApprovalClaim& claim,
                                      Instant now);
@@ -62,7 +75,9 @@ class ApprovalBook {
   Result<void> read();
   Result<void> append(const std::string& line);
   Result<guardrails::Approval*> at(std::string_view id);
-  Result<std::string> key();
+  Result<std::string> key(std::string_view purpose);
+  Result<std::string> make_link(const guardrails::ApprovalRequest& request,
+                                std::string_view approver, std::int64_t until);
   Result<std::string> make_token(const guardrails::ApprovalRequest& request);
   Result<guardrails::Approval*> covered(std::string_view token,
                                         const guardrails::ApprovalClaim& claim, Instant now);
@@ -73,7 +88,7 @@ class ApprovalBook {
   std::mutex mutex_;  // guards the following
   std::string text_;  // of the file as it was last read
   bool is_read_ = false;
-  std::string key_;
+  std::map<std::string, std::string, std::less<>> keys_;  // by their purposes
   std::vector<guardrails::Approval> all_;
   std::map<std::string, std::size_t, std::less<>> by_id_;
 };

@@ -1,5 +1,6 @@
 #include "server/approval_book/approval_book.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,8 +23,9 @@ using std::chrono::hours;
 using testing::HasSubstr;
 
 constexpr Instant kBookNow = from_unix_seconds(1'790'000'000);
+const std::string kBookContent = std::string(guardrails::kApprovalContentVersion) + "c0ffee";
 const ApprovalClaim kClaim{
-    .content = "c0ffee", .rules = {"big"}, .cost = Money::from_units(5, kUsd)};
+    .content = kBookContent, .rules = {"big"}, .cost = Money::from_units(5, kUsd)};
 
 class ApprovalBookTest : public testing::Test {
  protected:
@@ -44,7 +46,7 @@ class ApprovalBookTest : public testing::Test {
     return {.by = by,
             .source = "cli",
             .workload = "Job ml/\"train\"",
-            .content = "c0ffee",
+            .content = kBookContent,
             .rules = {"big"},
             .because = "16 GPUs are more than 8",
             .reason = "the yearly run\n",
@@ -127,7 +129,7 @@ TEST_F(ApprovalBookTest, ABookThatWasEditedGivesNoTokens) {
   std::ofstream(path()) << text;
   ApprovalBook other = book();
   ApprovalClaim claim = kClaim;
-  claim.content = "c0ffed";
+  claim.content = std::string(guardrails::kApprovalContentVersion) + "c0ffed";
   const auto checked = other.check(token, claim, kBookNow + hours(2));
   ASSERT_FALSE(checked);
   EXPECT_THAT(checked.error().message, HasSubstr("not the right one"));
@@ -186,11 +188,70 @@ TEST_F(ApprovalBookTest, ADamagedBookIsNotEmpty) {
   EXPECT_FALSE(first.check(token, kClaim, kBookNow + hours(2)));
 }
 
+TEST_F(ApprovalBookTest, ALinkIsOfOneRequestOneApproverAndOneTime) {
+  ApprovalBook one = book();
+  const auto made = one.request(wanted(), kBookNow, recorded);
+  const auto other = one.request(wanted("eve"), kBookNow, recorded);
+  ASSERT_TRUE(made && other);
+  const Instant end = kBookNow + hours(24);
+  const std::string link = one.link(*made, "bo", end).value();
+  const auto opened = one.open_link(link, kBookNow);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->approval.request.id, made->request.id);
+  EXPECT_EQ(opened->approver, "bo");
+  EXPECT_EQ(opened->until, end);
+  EXPECT_TRUE(one.open_link(link, end - std::chrono::seconds(1)));
+  const auto late = one.open_link(link, end);
+  ASSERT_FALSE(late);
+  EXPECT_THAT(late.error().message, HasSubstr("this link ended at"));
+  // Every change of it, and every part of another one in its place, makes it none of ours.
+  const auto parts = [](const std::string& text) {
+    std::vector<std::string> all(1);
+    for (const char c : text) {
+      if (c == '.') {
+        all.emplace_back();
+      } else {
+        all.back() += c;
+      }
+    }
+    return all;
+  };
+  const std::vector<std::string> others[] = {parts(one.link(*other, "bo", end).value()),
+                                             parts(one.link(*made, "cleo", end).value()),
+                                             parts(one.link(*made, "bo", end + hours(24)).value())};
+  std::vector<std::string> forged = {"",
+                                     ".",
+                                     "...",
+                                     link + ".",
+                                     link + "0",
+                                     "x" + link,
+                                     made->request.id,
+                                     one.token(*made).value()};
+  for (std::size_t i = 0; i < link.size(); ++i) {
+    std::string changed = link;
+    changed[i] = changed[i] == '0' ? '1' : '0';
+    forged.push_back(changed);
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (const std::vector<std::string>& from : others) {
+      std::vector<std::string> mixed = parts(link);
+      if (mixed[i] == from[i]) continue;
+      mixed[i] = from[i];
+      forged.push_back(fmt::format("{}.{}.{}.{}", mixed[0], mixed[1], mixed[2], mixed[3]));
+    }
+  }
+  for (const std::string& text : forged) {
+    const auto refused = one.open_link(text, kBookNow);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().code, ErrorCode::kNotFound) << text;
+  }
+}
+
 TEST_F(ApprovalBookTest, OnePersonCannotFillTheBook) {
   ApprovalBook first = book();
   for (std::size_t i = 0; i < kPendingPerPersonMax; ++i) {
     ApprovalRequest one = wanted();
-    one.content = std::to_string(i);
+    one.content = kBookContent + std::to_string(i);
     ASSERT_TRUE(first.request(one, kBookNow, recorded));
   }
   const auto more = first.request(wanted(), kBookNow, recorded);

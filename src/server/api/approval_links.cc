@@ -1,0 +1,169 @@
+#include "server/api/approval_links.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "config/config.h"
+#include "reporting/invoice/html_page.h"
+#include "reporting/minor_unit.h"
+#include "server/api/audit_log.h"
+#include "server/approval_book/approval_book.h"
+#include "server/request_text.h"
+
+namespace pennyweight::api {
+namespace {
+
+using guardrails::Approval;
+using guardrails::ApprovalState;
+using server::Request;
+using server::Response;
+
+constexpr std::size_t kFormBytesMax = 16u << 10;
+
+Response html_page(int status, std::string_view title, const std::string& content) {
+  return {.status = status,
+          .content_type = "text/html; charset=utf-8",
+          .body = fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta "
+                              "charset=\"utf-8\">\n<meta name=\"viewport\" "
+                              "content=\"width=device-width\">\n<meta name=\"robots\" "
+                              "content=\"noindex\">\n<title>{0}</title>\n</head>\n<body>\n<main>\n"
+                              "<h1>{0}</h1>\n{1}</main>\n</body>\n</html>\n",
+                              html_text(title), content),
+          // The address is a secret: no other page may learn it, frame it, or be sent to by it.
+          .headers = {{"Content-Security-Policy",
+                       "default-src 'none'; form-action 'self'; frame-ancestors 'none'; "
+                       "base-uri 'none'"},
+                      {"Referrer-Policy", "no-referrer"},
+                      {"X-Content-Type-Options", "nosniff"},
+                      {"X-Frame-Options", "DENY"}}};
+}
+
+Response link_problem(const Error& error) {
+  const int status = error.code == ErrorCode::kNotFound   ? 404
+                     : error.code == ErrorCode::kConflict ? 409
+                     : error.code == ErrorCode::kBadValue ? 422
+                                                          : 503;
+  // What went wrong inside is the log's.
+  const std::string why =
+      status == 503 ? "The requests for approvals can't be read now; try again." : error.message;
+  return html_page(status, "No decision", fmt::format("<p>{}</p>\n", html_text(why)));
+}
+
+void add_row(std::string& out, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html_text(name),
+                     html_text(value));
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
+  return all;
+}
+
+std::string request_table(const Approval& approval) {
+  const guardrails::ApprovalRequest& request = approval.request;
+  std::string out = "<table>\n";
+  add_row(out, "Request", request.id);
+  add_row(out, "Asked for by", request.by);
+  add_row(out, "At", pennyweight::to_text(request.at));
+  add_row(out, "Workload", request.workload);
+  add_row(out, "Why", request.reason);
+  add_row(out, "Cost at most",
+          request.cost ? fmt::format("{} {} a {}", format_minor(*request.cost),
+                                     request.cost->currency().text(), request.cost_of)
+                       : std::string("not known"));
+  add_row(out, "Rules", joined(request.rules));
+  add_row(out, "What met them", request.because);
+  add_row(out, "Cheaper", joined(request.alternatives));
+  for (const guardrails::ApprovalDecision& decision : approval.decisions) {
+    add_row(out, decision.approves ? "Approved by" : "Refused by", decision.by);
+  }
+  return out + "</table>\n";
+}
+
+// Without an action, the form goes back to where it came from.
+std::string decision_form(const ApprovalBook::LinkedRequest& linked) {
+  return fmt::format(
+      "<p>You decide as {}. This link decides once, until {}.</p>\n"
+      "<form method=\"post\">\n<p><label>Note, needed to refuse<br>"
+      "<textarea name=\"note\" rows=\"3\" cols=\"60\" maxlength=\"1000\"></textarea></label></p>\n"
+      "<p><button name=\"decision\" value=\"approve\">Approve</button> "
+      "<button name=\"decision\" value=\"refuse\">Refuse</button></p>\n</form>\n",
+      html_text(linked.approver), html_text(pennyweight::to_text(linked.until)));
+}
+
+Response show_linked(const Services& services, const Request& request) {
+  const auto linked =
+      services.approval_book->open_link(request.param("link"), services.clock.now());
+  if (!linked) return link_problem(linked.error());
+  const ApprovalState state =
+      state_of(linked->approval, services.approval_book->terms(), services.clock.now());
+  std::string content = request_table(linked->approval);
+  content += state == ApprovalState::kPending
+                 ? decision_form(*linked)
+                 : fmt::format("<p>It is {}; there is nothing to decide.</p>\n", to_text(state));
+  return html_page(200, "Request for an approval", content);
+}
+
+Response decide_linked(const Services& services, const Request& request) {
+  const Instant now = services.clock.now();
+  const auto linked = services.approval_book->open_link(request.param("link"), now);
+  if (!linked) return link_problem(linked.error());
+  const auto form = server::read_target("/?" + request.body);
+  const auto field = [&](const std::string& name) -> std::string {
+    if (!form || form->query.count(name) != 1) return "";
+    return form->query.find(name)->second;
+  };
+  const std::string decision = field("decision");
+  if (decision != "approve" && decision != "refuse") {
+    return link_problem({ErrorCode::kBadValue, "Choose to approve or to refuse."});
+  }
+  const guardrails::DecisionWish wish{.by = linked->approver,
+                                      .approves = decision == "approve",
+                                      .note = field("note"),
+                                      .is_by_link = true};
+  const auto decided = services.approval_book->decide(
+      linked->approval.request.id, wish, now,
+      [&](std::string_view action, const std::string& subject, const std::string& facts) {
+        return append(services, {.actor = "link:" + linked->approver,
+                                 .action = std::string(action),
+                                 .subject = subject,
+                                 .after = facts});
+      });
+  if (!decided) return link_problem(decided.error());
+  const ApprovalState state = state_of(*decided, services.approval_book->terms(), now);
+  const std::string next = state == ApprovalState::kPending ? "It waits for a second person."
+                           : state == ApprovalState::kApproved
+                               ? "Whoever asked for it finds the token on the page Approvals."
+                               : "";
+  return html_page(200, fmt::format("The request is {}", to_text(state)),
+                   request_table(*decided) + fmt::format("<p>{}</p>\n", next));
+}
+
+}  // namespace
+
+std::vector<server::Route> approval_link_routes(const Services& services) {
+  const auto shared = std::make_shared<const Services>(services);
+  const auto route = [&](const char* method, Response (*handler)(const Services&, const Request&)) {
+    return server::Route{
+        .method = method,
+        .path = "/approve/{link}",
+        .open = true,
+        .handler =
+            [shared, handler](const Request& request) {
+              if (shared->approval_book != nullptr) {
+                return handler(*shared, request);
+              }
+              return link_problem({ErrorCode::kNotFound, "This server has no book of approvals."});
+            },
+        .body_bytes_max = kFormBytesMax};
+  };
+  return {route("GET", show_linked), route("POST", decide_linked)};
+}
+
+}  // namespace pennyweight::api
