@@ -345,6 +345,7 @@ ASKING = Requests({
     ("DELETE", "/api/v1/what-if/runs/{id}"): own_what_if,
     ("GET", "/api/v1/what-if/runs/{id}/{table}"): what_if_table,
     ("GET", "/api/v1/compliance"): plain("/api/v1/compliance", month=MONTH),
+    ("GET", "/api/v1/compliance/report"): plain("/api/v1/compliance/report", month=MONTH),
     ("GET", "/api/v1/advice"): plain("/api/v1/advice", month=MONTH),
     ("POST", "/api/v1/advice/{id}/steps"): decided,
     ("GET", "/api/v1/coverage"): plain("/api/v1/coverage", month=MONTH, by="team"),

@@ -1,6 +1,8 @@
 """A month of the ledger held to rules and to the terms of clients, with the real program: the sums against
 those of `report`, rule sets from another file, and findings with their evidence."""
 import json
+import shutil
+import subprocess
 from decimal import Decimal
 
 from harness import expect, expect_run, folder, import_all, report
@@ -101,6 +103,19 @@ def check_compliance():
     expect_run(["compliance", "--check"], cwd, 1, has=["region"])
     expect_run(["compliance", "search", "--month", "2026-03"], cwd, has=["search"])
     expect_run(["compliance", "acme"], cwd, 1, has=["no client 'acme'"])
+    # The PDF has the figures of the tables, and the terms to which they were held.
+    expect_run(["compliance", "nlp", "--month", "2026-03", "--check", "--pdf", "nlp.pdf"], cwd, 1)
+    expect((cwd / "nlp.pdf").read_bytes().startswith(b"%PDF-"), "a PDF")
+    if shutil.which("pdftotext"):
+        words = subprocess.run(["pdftotext", "-layout", str(cwd / "nlp.pdf"), "-"], check=True, capture_output=True,
+                               text=True).stdout
+        figures = words.replace(",", "")
+        expect("Residency and isolation of nlp" in words and "regions eu-*" in words, words[:500])
+        own = tables("compliance", "nlp", "--month", "2026-03")
+        for row in own["Residency and isolation"]["rows"]:
+            expect(f"{money(row['charged']):.2f}" in figures, f"{row} is not in {words}")
+        for row in own["Findings"]["rows"]:
+            expect(f"{money(row['cost']):.2f}" in figures, f"{row} is not in {words}")
     csv, _ = expect_run(["compliance", "--format", "csv"], cwd)
     expect(csv.count("\n") == len(findings) + 1, csv[:300])
     (cwd / "pennyweight.yaml").write_text(CONFIG.replace("eu-*", "*").replace("dedicated_nodes: true", "dedicated_nodes: false"))

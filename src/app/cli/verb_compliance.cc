@@ -5,6 +5,7 @@
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "config/guardrail_config.h"
+#include "core/files/file.h"
 #include "core/try.h"
 #include "insight/queries/compliance_query.h"
 
@@ -15,6 +16,7 @@ struct ComplianceArguments {
   std::string client;
   std::string month;
   bool checks = false;
+  std::string pdf;
   TableOptions table;
 };
 
@@ -25,18 +27,27 @@ Result<ExitCode> run_compliance(const ComplianceArguments& arguments, Context& c
   }
   const auto store = TRY(open_ledger(context.config));
   const std::string month = TRY(choose_month(arguments.month, *store));
-  const auto found =
-      query_compliance({.month = month, .client = arguments.client, .clients = clients},
-                       context.config.policy, *store);
+  const ComplianceQuery query{.month = month, .client = arguments.client, .clients = clients};
+  const auto found = query_compliance(query, context.config.policy, *store);
   if (!found) return as_usage_error(found.error());
+  const ExitCode exit_code =
+      arguments.checks && !found->findings.empty() ? ExitCode::kCheckFailed : ExitCode::kDone;
   if (found->clients.empty()) context.console.say("no client was charged for work in " + month);
+  if (!arguments.pdf.empty()) {
+    const auto bytes = TRY(render_compliance_pdf(query, *found, context.config));
+    auto file = TRY(OutputFile::create(arguments.pdf));
+    TRY(file.write(bytes));
+    TRY(file.commit());
+    context.console.say("written to " + arguments.pdf);
+    return exit_code;
+  }
   auto tables = compliance_tables(*found);
   // Rows of one file have one header, so the findings are what a program gets.
   if (arguments.table.format == "csv") {
     std::erase_if(tables, [](const Table& table) { return table.title != kFindingsTitle; });
   }
   print_tables(tables, arguments.table, context);
-  return arguments.checks && !found->findings.empty() ? ExitCode::kCheckFailed : ExitCode::kDone;
+  return exit_code;
 }
 
 }  // namespace
@@ -48,6 +59,7 @@ Verb declare_compliance(CLI::App& app) {
   command->add_option("client", arguments->client, "One of guardrails.clients; default: all");
   add_booked_month_option(*command, arguments->month);
   command->add_flag("--check", arguments->checks, "Exit with 1 if there is a finding");
+  command->add_option("--pdf", arguments->pdf, "Write it to this file, as a PDF");
   add_table_options(*command, arguments->table);
   command->footer(examples_footer("compliance"));
   return {command, [arguments](Context& context) { return run_compliance(*arguments, context); }};

@@ -14,6 +14,8 @@
 #include "allocation/pricing/rate_card.h"
 #include "core/billing_period.h"
 #include "core/try.h"
+#include "reporting/pdf/invoice_pdf.h"
+#include "reporting/pdf/table_pdf.h"
 #include "reporting/queries/selection.h"
 
 namespace pennyweight {
@@ -34,6 +36,18 @@ bool is_allowed(const std::vector<std::string>& patterns, std::string_view value
 bool is_of(const ClientTerms& terms, std::string_view value) {
   if (terms.values.empty()) return value == terms.name;
   return std::ranges::find(terms.values, value) != terms.values.end();
+}
+
+// "acme (client acme): regions eu-*; accounts any; node pools acme-*; nodes of its own."
+std::string terms_text(const ClientTerms& terms) {
+  const auto listed = [](const std::vector<std::string>& patterns) {
+    return patterns.empty() ? std::string("any") : fmt::format("{}", fmt::join(patterns, ", "));
+  };
+  return fmt::format(
+      "{} ({} {}): regions {}; accounts {}; node pools {}; {}.", terms.name, terms.dimension,
+      terms.values.empty() ? terms.name : fmt::format("{}", fmt::join(terms.values, ", ")),
+      listed(terms.regions), listed(terms.accounts), listed(terms.node_pools),
+      terms.dedicated_nodes ? "nodes of its own" : "nodes may be shared");
 }
 
 // A workload on a node, or on one GPU of it.
@@ -364,6 +378,24 @@ std::vector<Table> compliance_tables(const Compliance& compliance) {
                     month_label(compliance.month), fmt::join(compliance.without_cost, ", ")));
   }
   return tables;
+}
+
+Result<std::string> render_compliance_pdf(const ComplianceQuery& query,
+                                          const Compliance& compliance, const Config& config) {
+  TableDocument document{
+      .title = query.client.empty()
+                   ? fmt::format("Residency and isolation: {}", month_label(compliance.month))
+                   : fmt::format("Residency and isolation of {}: {}", query.client,
+                                 month_label(compliance.month)),
+      .lead = {"Whether work ran only where, and beside whom, it may: the charges and facts of the "
+               "month, held to these terms. The cost of a finding is what was charged there."},
+      .tables = compliance_tables(compliance)};
+  for (const ClientTerms& terms : query.clients) {
+    if (query.client.empty() || terms.name == query.client) {
+      document.lead.push_back(terms_text(terms));
+    }
+  }
+  return render_tables_pdf(document, config.invoice.font.empty() ? kPdfFont : config.invoice.font);
 }
 
 }  // namespace pennyweight

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "allocation/policy/policy.h"
+#include "config/config.h"
 #include "core/error.h"
 #include "core/money.h"
 #include "insight/guardrails/client_terms.h"
@@ -61,5 +62,8 @@ Result<Compliance> query_compliance(const ComplianceQuery& query, const Policy& 
 // of findings, which has this title.
 inline constexpr std::string_view kFindingsTitle = "Findings";
 std::vector<Table> compliance_tables(const Compliance& compliance);
+// The same as a PDF, with what the client's terms are. Errors: as render_tables_pdf().
+Result<std::string> render_compliance_pdf(const ComplianceQuery& query,
+                                          const Compliance& compliance, const Config& config);
 
 }  // namespace pennyweight

@@ -1,5 +1,7 @@
-// GET /api/v1/compliance and /api/v1/guardrails/replay: a month of the ledger, held to the terms of
-// clients and to the rules.
+// GET /api/v1/compliance, its report as PDF, and /api/v1/guardrails/replay: a month of the ledger,
+// held to the terms of clients and to the rules.
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -25,19 +27,40 @@ std::string required_month(QueryParams& params) {
   return month.value_or("");
 }
 
+ComplianceQuery read_compliance_query(const Services& services, QueryParams& params) {
+  return {.month = required_month(params),
+          .client = params.text("client").value_or(""),
+          .clients = services.config.guardrails->clients};
+}
+
 }  // namespace
 
 Response get_compliance(const Services& services, const Request& request) {
   QueryParams params(request);
-  const ComplianceQuery query{.month = required_month(params),
-                              .client = params.text("client").value_or(""),
-                              .clients = services.config.guardrails->clients};
+  const ComplianceQuery query = read_compliance_query(services, params);
   if (auto problem = params.problem()) return *std::move(problem);
   const auto found = ask_ledger(services, [&](Store& store) {
     return query_compliance(query, services.config.policy, store);
   });
   if (!found) return refusal(found.error());
   return answer(compliance_tables(*found), AnswerFormat::kJson, "");
+}
+
+Response get_compliance_report(const Services& services, const Request& request) {
+  QueryParams params(request);
+  const ComplianceQuery query = read_compliance_query(services, params);
+  if (auto problem = params.problem()) return *std::move(problem);
+  const auto found = ask_ledger(services, [&](Store& store) {
+    return query_compliance(query, services.config.policy, store);
+  });
+  if (!found) return refusal(found.error());
+  auto bytes = render_compliance_pdf(query, *found, services.config);
+  if (!bytes) return refusal(bytes.error());
+  Response response{.content_type = "application/pdf", .body = *std::move(bytes)};
+  response.headers.emplace_back(
+      "Content-Disposition",
+      fmt::format("attachment; filename=\"compliance-{}.pdf\"", query.month));
+  return response;
 }
 
 Response get_guard_replay(const Services& services, const Request& request) {

@@ -101,6 +101,7 @@ server::Response decide_approval(const Services&, const server::Request&);
 // A month held to the rules, and to the terms of clients.
 server::Response get_guard_replay(const Services&, const server::Request&);
 server::Response get_compliance(const Services&, const server::Request&);
+server::Response get_compliance_report(const Services&, const server::Request&);
 server::Response get_what_if_runs(const Services& services, const server::Request& request);
 server::Response start_what_if_run(const Services& services, const server::Request& request);
 server::Response get_what_if_run(const Services& services, const server::Request& request);

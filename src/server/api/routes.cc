@@ -73,6 +73,7 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/approvals/{id}/decisions", "approve", decide_approval, false, kFresh},
     {"GET", "/guardrails/replay", "read_rules", get_guard_replay},
     {"GET", "/compliance", "read_rules", get_compliance},
+    {"GET", "/compliance/report", "read_rules", get_compliance_report},
     {"GET", "/what-if/choices", "read_rules", get_what_if_choices},
     {"GET", "/what-if/runs", "read_rules", get_what_if_runs},
     {"POST", "/what-if/runs", "read_rules", start_what_if_run},

@@ -1,10 +1,12 @@
 // Guardrails, limits and compliance: answers of the API that are tables, each in a card. Three pages in one piece, since
 // they differ in what they ask and say only.
+import { address } from "../../api/client";
 import { useQuery } from "../../api/hooks";
 import type { Tables } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { ApiTable } from "../../components/api_table";
 import { Card, PageHead } from "../../components/card";
+import { LinkButton } from "../../components/controls";
 import { Empty, Loaded } from "../../components/states";
 import { monthName } from "../../util/text";
 
@@ -14,9 +16,10 @@ interface Asked {
   path: string;
   ofMonth: boolean;
   key: string; // of the configuration
+  report?: string; // the path of the same as a PDF
 }
 
-function TablesPage({ title, lead, path, ofMonth, key }: Asked) {
+function TablesPage({ title, lead, path, ofMonth, key, report }: Asked) {
   const { month } = useMonth();
   const query = useQuery<Tables>(path, ofMonth ? { month } : {});
   const none = (why: string) => (
@@ -28,7 +31,11 @@ function TablesPage({ title, lead, path, ofMonth, key }: Asked) {
   );
   return (
     <div class="stack">
-      <PageHead title={title} lead={lead} />
+      <PageHead title={title} lead={lead}>
+        {report && query.data && (
+          <LinkButton small tone="quiet" icon="download" download={`compliance-${month}.pdf`} href={address(report, { month })}>PDF</LinkButton>
+        )}
+      </PageHead>
       {query.error?.status === 404 ? none(query.error.message) : (
         <Loaded query={query}>
           {({ tables }) => {
@@ -58,6 +65,6 @@ export const LimitsPage = () => TablesPage({
   lead: "What teams and clients may use this month. A hard limit that is used up stops new work, and never work that runs.",
 });
 export const CompliancePage = () => TablesPage({
-  title: "Compliance", path: "/compliance", ofMonth: true, key: "guardrails.clients",
+  title: "Compliance", path: "/compliance", ofMonth: true, key: "guardrails.clients", report: "/compliance/report",
   lead: "Where the month's work of clients ran that may not run there, or beside others.",
 });
