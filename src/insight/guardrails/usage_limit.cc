@@ -213,31 +213,72 @@ std::string exceeds(std::span<const LimitedGroup> groups, const LimitUse& use, C
   return counts_hours ? exceeds_gpu_hours(groups, use, left_ms) : "";
 }
 
-// What of a workload counts against a limit: all of it, or those components of an AppWrapper that
-// are the limit's. Nothing: none of it.
-std::optional<std::vector<LimitedGroup>> limited_groups(const UsageLimit& limit,
-                                                        const WorkloadEstimate& workload,
-                                                        const Policy* policy) {
-  bool is_limited = is_limited_by(limit, workload.workload, policy);
-  std::vector<bool> counts(workload.groups.size(), is_limited);
-  for (const manifests::WorkloadPart& part : workload.workload.parts) {
-    const manifests::WorkloadRequest own{.file = "",
-                                         .kind = part.kind,
-                                         .name_space = part.name_space,
-                                         .name = part.name,
-                                         .labels = part.labels};
-    if (!is_limited_by(limit, own, policy)) continue;
-    is_limited = is_limited || !part.groups.empty();
-    for (const std::size_t index : part.groups) counts[index] = true;
-  }
-  if (!is_limited) return std::nullopt;
-  const std::vector<GroupTerm> terms = group_terms(workload);
-  std::vector<LimitedGroup> groups;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i]) groups.push_back({.estimate = &workload.groups[i], .term = terms[i]});
-  }
-  return groups;
+// Whose a workload or a component is.
+struct ChargedWork {
+  std::string_view name_space;
+  const LabelMap& labels;
+  std::optional<PlannedDimensions> dimensions;  // where there is a policy
+};
+
+ChargedWork charged_work(std::string_view kind, std::string_view name_space, std::string_view name,
+                         const LabelMap& labels, const Policy* policy) {
+  ChargedWork work{.name_space = name_space, .labels = labels, .dimensions = std::nullopt};
+  if (policy == nullptr) return work;
+  work.dimensions = planned_dimensions({.is_slurm_job = kind == "Slurm job",
+                                        .name_space = name_space,
+                                        .name = name,
+                                        .labels = labels},
+                                       *policy);
+  return work;
 }
+
+bool is_of_limit(const UsageLimit& limit, const ChargedWork& work) {
+  if (work.dimensions) {
+    const auto value = work.dimensions->known.find(limit.dimension);
+    if (value) return *value == limit.selected();
+  }
+  if (limit.dimension == "namespace") return work.name_space == limit.selected();
+  const auto label = work.labels.find(limit.dimension);
+  return label != work.labels.end() && label->second == limit.selected();
+}
+
+// Which groups of a workload count against which limit. What each limit asks for is worked out
+// once.
+class LimitedWork {
+ public:
+  LimitedWork(const WorkloadEstimate& workload, const Policy* policy)
+      : workload_(workload), terms_(group_terms(workload)) {
+    const manifests::WorkloadRequest& request = workload.workload;
+    works_.push_back(
+        charged_work(request.kind, request.name_space, request.name, request.labels, policy));
+    for (const manifests::WorkloadPart& part : request.parts) {
+      works_.push_back(charged_work(part.kind, part.name_space, part.name, part.labels, policy));
+    }
+  }
+
+  // All of it, or those components of an AppWrapper that are the limit's. Nothing: none of it.
+  std::optional<std::vector<LimitedGroup>> groups(const UsageLimit& limit) const {
+    bool is_limited = is_of_limit(limit, works_[0]);
+    std::vector<bool> counts(workload_.groups.size(), is_limited);
+    const auto& parts = workload_.workload.parts;
+    for (std::size_t number = 0; number < parts.size(); ++number) {
+      if (!is_of_limit(limit, works_[number + 1])) continue;
+      is_limited = is_limited || !parts[number].groups.empty();
+      for (const std::size_t index : parts[number].groups) counts[index] = true;
+    }
+    if (!is_limited) return std::nullopt;
+    std::vector<LimitedGroup> groups;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i]) groups.push_back({.estimate = &workload_.groups[i], .term = terms_[i]});
+    }
+    return groups;
+  }
+
+ private:
+  const WorkloadEstimate& workload_;
+  const std::vector<GroupTerm> terms_;
+  std::vector<ChargedWork> works_;  // of the whole, then of its components
+};
 
 }  // namespace
 
@@ -255,21 +296,17 @@ std::string_view LimitUse::state() const {
 
 bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& workload,
                    const Policy* policy) {
-  if (policy != nullptr) {
-    const PlannedDimensions dimensions = planned_dimensions(workload, *policy);
-    const auto value = dimensions.known.find(limit.dimension);
-    if (value) return *value == limit.selected();
-  }
-  if (limit.dimension == "namespace") return workload.name_space == limit.selected();
-  const auto label = workload.labels.find(limit.dimension);
-  return label != workload.labels.end() && label->second == limit.selected();
+  return is_of_limit(limit, charged_work(workload.kind, workload.name_space, workload.name,
+                                         workload.labels, policy));
 }
 
 std::vector<RuleHit> limit_hits(const WorkloadEstimate& workload, std::span<const LimitUse> uses,
                                 Currency currency, std::uint64_t left_ms, const Policy* policy) {
   std::vector<RuleHit> hits;
+  if (uses.empty()) return hits;
+  const LimitedWork work(workload, policy);
   for (const LimitUse& use : uses) {
-    const auto limited = limited_groups(use.limit, workload, policy);
+    const auto limited = work.groups(use.limit);
     if (!limited) continue;
     std::string because = exceeds(*limited, use, currency, left_ms);
     if (because.empty()) continue;
