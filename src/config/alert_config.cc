@@ -383,6 +383,11 @@ void read_thresholds(YamlReader& yaml, const YamlNode& node, AlertThresholds& th
         number("alerts.thresholds.latency_requests", 1'000'000, thresholds.latency_requests)},
        {"commitment_days",
         number("alerts.thresholds.commitment_days", 366, thresholds.commitment_days)},
+       {"anomaly_permille",
+        [&](const YamlNode& at) {
+          const auto value = yaml.integer(at, "alerts.thresholds.anomaly_permille", 0, 1000);
+          if (value) thresholds.anomaly_permille = static_cast<std::uint32_t>(*value);
+        }},
        {"costs_missing_days",
         number("alerts.thresholds.costs_missing_days", 366, thresholds.costs_missing_days)}});
 }
@@ -609,6 +614,9 @@ ConfigKeys alert_config_keys() {
        "many."},
       {"alerts.thresholds.spot_percent", "percent", "20",
        "If more of a cluster's spot nodes are taken back in a day, it is `spot_interrupted`."},
+      {"alerts.thresholds.anomaly_permille", "thousandths", "1",
+       "An unusual day of an owner is `cost_anomaly` if it differs by at least so much of what a "
+       "day costs in all; 0: any."},
       {"alerts.thresholds.costs_missing_days", "days", "3",
        "No costs of more than so many days are `costs_missing`."},
       {"alerts.digest_hour", "0 to 23", "8", "The hour in which digests are sent."},

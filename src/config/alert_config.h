@@ -95,8 +95,10 @@ struct AlertThresholds {
   std::uint32_t silent_for_ms = 600'000;     // telemetry_missing
   std::uint32_t low_percent = 20;            // of held GPUs in use: low_utilisation
   std::uint32_t costs_missing_days = 3;      // costs_missing: no costs of more than so many days
-  std::uint32_t errors_for_ms = 900'000;     // after an XID or a memory error its alert goes on
-  std::uint32_t high_percent = 95;           // of held GPUs in use: high_utilisation
+  // cost_anomaly: so many thousandths of what a day costs in all
+  std::uint32_t anomaly_permille = 1;
+  std::uint32_t errors_for_ms = 900'000;  // after an XID or a memory error its alert goes on
+  std::uint32_t high_percent = 95;        // of held GPUs in use: high_utilisation
   std::uint32_t high_for_ms = 1'800'000;
   std::uint32_t inference_idle_for_ms = 300'000;
   std::uint32_t checkpoint_hours = 2;     // no_checkpoint

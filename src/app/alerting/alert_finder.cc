@@ -104,7 +104,10 @@ void AlertFinder::find_in_days(Date today, AlertFindings& found) {
   query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
   query.verdicts = verdicts_;
   auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
-  if (anomalies) std::erase_if(*anomalies, [](const auto& one) { return one.is_expected; });
+  if (anomalies) {
+    std::erase_if(*anomalies, [](const auto& one) { return one.is_expected; });
+    drop_small_anomalies(*history, config_.alerts.thresholds.anomaly_permille, *anomalies);
+  }
   report("unusual days", anomalies ? nullptr : &anomalies.error());
   const auto add = [&](const std::vector<AlertCondition>& more) {
     found.conditions.insert(found.conditions.end(), more.begin(), more.end());

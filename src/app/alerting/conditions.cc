@@ -196,6 +196,26 @@ std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& s
   return out;
 }
 
+void drop_small_anomalies(const DailyCostHistory& whole, std::uint32_t permille_min,
+                          std::vector<FoundAnomaly>& anomalies) {
+  Int128 sum = 0;
+  std::int64_t days = 0;
+  const std::size_t all = whole.missing.size();
+  for (std::size_t t = all - std::min(all, kEarlierOwnerDays); t < all; ++t) {
+    if (whole.missing[t]) continue;
+    ++days;
+    for (const forecasting::DailyCosts& part : whole.parts) sum += part.days[t].ticks();
+  }
+  if (days == 0 || sum <= 0) return;
+  const Int128 least = sum / days / 1000 * permille_min;
+  const Currency currency = whole.parts.front().days.front().currency();
+  std::erase_if(anomalies, [&](const FoundAnomaly& one) {
+    const Money impact = one.incident.impact_per_day();
+    const Int128 size = impact.is_negative() ? -impact.ticks() : impact.ticks();
+    return impact.currency() == currency && size < least;
+  });
+}
+
 std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies) {
   std::vector<AlertCondition> out;
   for (const FoundAnomaly& found : anomalies) {

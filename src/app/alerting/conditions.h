@@ -27,6 +27,10 @@ namespace pennyweight {
 // Nothing of a budget that could not be measured.
 std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& statuses);
 // cost_anomaly, for unusual days that go on or ended in the last 3 complete days.
+// Drops those whose impact a day is less than so many thousandths of what a day cost in all, as the
+// mean of the last 28 days of `whole`; none where that is not known.
+void drop_small_anomalies(const DailyCostHistory& whole, std::uint32_t permille_min,
+                          std::vector<FoundAnomaly>& anomalies);
 std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies);
 // gpu_idle (held and not used for so long), inference_idle (so do workloads that answer requests,
 // which is graver), low_utilisation and high_utilisation (less or more than a share of it used).

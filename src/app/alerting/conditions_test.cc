@@ -69,6 +69,31 @@ TEST(Conditions, ForecastsThatMissedThreeDaysOfSeven) {
   EXPECT_TRUE(missed_forecast_conditions(history, kept).empty());
 }
 
+TEST(Conditions, AnUnusualDayOfCentsIsNoAlert) {
+  const auto left = [](std::int64_t impact, std::uint32_t permille, Currency currency = kUsd) {
+    const Money none = Money::zero(currency);
+    FoundAnomaly one{.key = "nlp",
+                     .first = kFirst,
+                     .last = kFirst,
+                     .incident = {.actual = Money::from_units(100 + impact, currency),
+                                  .expected = Money::from_units(100, currency)},
+                     .split = {none, none, none, none},
+                     .causes = {},
+                     .verdict = {},
+                     .sentence = {}};
+    std::vector<FoundAnomaly> all{one};
+    // A day costs 100 in all.
+    drop_small_anomalies(owned_days(10), permille, all);
+    return all.size();
+  };
+  EXPECT_EQ(left(1, 10), 1u) << "a hundredth";
+  EXPECT_EQ(left(1, 11), 0u);
+  EXPECT_EQ(left(-1, 11), 0u) << "less is as small as more";
+  EXPECT_EQ(left(-20, 11), 1u);
+  EXPECT_EQ(left(0, 0), 1u);
+  EXPECT_EQ(left(1, 11, Currency("EUR")), 1u) << "not to be compared";
+}
+
 TEST(Conditions, ANodeThatStandsStillHasAPrice) {
   const Instant at = *parse_instant("2026-03-01T12:00:00Z");
   LiveView view{.at = at, .clusters = {}};

@@ -71,13 +71,16 @@ class Replay {
     AnomalyQuery anomalies{
         .costs = {.by = config_.alerts.anomalies_by, .today = day + std::chrono::days(1)}};
     anomalies.since = day;
-    const auto unusual = query_anomalies(anomalies, config_.policy, query_.summarise);
+    auto unusual = query_anomalies(anomalies, config_.policy, query_.summarise);
+    const auto history = query_daily_costs(anomalies.costs, config_.policy, query_.summarise);
     if (unusual) {
+      if (history) {
+        drop_small_anomalies(*history, config_.alerts.thresholds.anomaly_permille, *unusual);
+      }
       add(anomaly_conditions(*unusual));
     } else if (unusual.error().code != ErrorCode::kNotFound) {
       note(unusual.error().message);
     }
-    const auto history = query_daily_costs(anomalies.costs, config_.policy, query_.summarise);
     if (history) {
       add(owner_conditions(*history, anomalies.costs.by,
                            config_.alerts.thresholds.coverage_points));
