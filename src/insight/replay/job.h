@@ -35,6 +35,9 @@ struct Job {
   std::int64_t estimate_us = 0;
   std::int64_t restart_us = 0;  // what an interruption costs it: see RestartCost and Spot
   std::int64_t priority = 0;    // higher goes first
+  // Where else it may run once it has waited: a number among SpillOver::places, from 1 on. 0:
+  // nowhere.
+  std::uint32_t elsewhere = 0;
   Request request;
 };
 

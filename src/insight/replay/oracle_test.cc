@@ -23,6 +23,7 @@ struct SmallWorld {
   std::vector<Machine> machines;
   Scheduling policy;
   std::vector<NodePool> pools = {};
+  SpillOver spill_over = {};
 };
 
 // What a job held on one machine: machine, GPUs, thousandths of each.
@@ -53,7 +54,9 @@ class Oracle {
     for (std::uint32_t job = 0; job < world_.jobs.size(); ++job) {
       state_[job].left = world_.jobs[job].work_us;
       State nothing_held = all_;
-      if (!place(nothing_held, world_.jobs[job].request)) continue;
+      if (!place(nothing_held, world_.jobs[job].request)) away_only_.insert(job);
+      nothing_held = all_;
+      if (!place_anywhere(nothing_held, job)) continue;
       if (is_within_quotas(job)) to_come_.insert(job);
     }
     for (now_ = 0; !to_come_.empty() || !waiting_.empty() || !running_.empty(); ++now_) {
@@ -71,6 +74,12 @@ class Oracle {
         something_happened = true;
       }
       if (!waiting_.empty() && opens_now()) something_happened = true;
+      for (const std::uint32_t job : waiting_) {
+        if (world_.jobs[job].elsewhere > 0 && !state_[job].has_run &&
+            world_.jobs[job].submit_us + world_.spill_over.after_us == now_) {
+          something_happened = true;
+        }
+      }
       if (make_ready() || may_stop_now()) something_happened = true;
       if (something_happened) world_.policy.preempts ? start_or_interrupt() : start_jobs();
       if (something_happened) scale();
@@ -476,6 +485,21 @@ class Oracle {
     return shares;
   }
 
+  // In its own place, or elsewhere once it may go there.
+  std::optional<Shares> place_anywhere(State& state, std::uint32_t job) const {
+    const Job& it = world_.jobs[job];
+    if (const auto shares = place(state, it.request)) return shares;
+    const bool may_go =
+        now_ >= it.submit_us + world_.spill_over.after_us || away_only_.contains(job);
+    if (it.elsewhere == 0 || !may_go) return std::nullopt;
+    for (const ModelSet models : world_.spill_over.places[it.elsewhere - 1]) {
+      Request there = it.request;
+      there.models = models;
+      if (const auto shares = place(state, there)) return shares;
+    }
+    return std::nullopt;
+  }
+
   std::int64_t estimate(std::uint32_t job) const {
     const Job& it = world_.jobs[job];
     return it.estimate_us > 0 ? it.estimate_us : it.work_us;
@@ -670,7 +694,7 @@ class Oracle {
         continue;
       }
       State after = free_;
-      const auto shares = place(after, world_.jobs[*job].request);
+      const auto shares = place_anywhere(after, *job);
       bool starts = shares.has_value();
       if (!shares) {
         if (!world_.pools.empty()) ask_for_machines(*job);
@@ -783,6 +807,7 @@ class Oracle {
   State free_;
   std::vector<Running> state_;
   std::set<std::uint32_t> to_come_, waiting_, running_;
+  std::set<std::uint32_t> away_only_;  // jobs that their own place could never hold
   std::optional<Reserved> reservation_;
   std::vector<OracleRun> runs_;
   std::map<std::string, std::uint64_t> deserved_;  // thousandths, by team
@@ -822,6 +847,16 @@ void add_pools(SmallWorld& world) {
   }
   for (NodePool& pool : world.pools) {
     pool.least = number(0, static_cast<std::uint32_t>(pool.machines.size()));
+  }
+}
+
+// Machines of model 2 and 3 are another place, to which every second job may go.
+void add_places(SmallWorld& world) {
+  world.spill_over = {.after_us = number(0, 10), .places = {{4 | 8}, {4, 8}}};
+  for (Machine& machine : world.machines) machine.model += 2 * number(0, 1);
+  for (Job& job : world.jobs) {
+    if (job.request.models == 0) job.request.models = 3;
+    job.elsewhere = number(0, 2);
   }
 }
 
@@ -887,6 +922,7 @@ SmallWorld any_world() {
     admission.begin_of_day_us = 600 * std::int64_t{60'000'000} - number(1, 30);
   }
   if (!world.policy.same_rack && number(0, 2) == 0) add_pools(world);
+  if (number(0, 2) == 0) add_places(world);
   return world;
 }
 
@@ -894,10 +930,13 @@ RC_GTEST_PROP(ReplayOracle, EveryRunIsTheOracles, ()) {
   const SmallWorld world = any_world();
   RC_LOG() << to_text(world.policy.order) << ", " << to_text(world.policy.when_blocked) << ", "
            << to_text(world.policy.placement) << (world.policy.preempts ? ", preempts" : "")
-           << (world.pools.empty() ? "" : ", pools");
-  const Replay replay =
-      simulate(world.jobs, world.machines,
-               {.scheduling = world.policy, .pools = world.pools, .keep_runs = true});
+           << (world.pools.empty() ? "" : ", pools")
+           << (world.spill_over.places.empty() ? "" : ", places");
+  const Replay replay = simulate(world.jobs, world.machines,
+                                 {.scheduling = world.policy,
+                                  .pools = world.pools,
+                                  .spill_over = world.spill_over,
+                                  .keep_runs = true});
   Oracle oracle(world);
   RC_ASSERT(runs_of(replay) == oracle.run());
   std::vector<OraclePower> powered;
@@ -921,7 +960,8 @@ RC_GTEST_PROP(ReplayOracle, TheOrderOfTheInputChangesNothing, ()) {
   }
   // Ends at the same moment are handled in the order of the input; they are the tie that is left.
   std::set<std::int64_t> ends;
-  const ReplayOptions options{.scheduling = world.policy, .pools = world.pools};
+  const ReplayOptions options{
+      .scheduling = world.policy, .pools = world.pools, .spill_over = world.spill_over};
   const Replay replay = simulate(world.jobs, world.machines, options);
   for (const JobResult& result : replay.jobs) RC_PRE(ends.insert(result.end_us).second);
   const Replay again = simulate(shuffled, world.machines, options);

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "core/check.h"
 #include "insight/replay/reservation.h"
@@ -133,6 +134,7 @@ class Simulation {
   std::vector<std::uint32_t> arrivals_;
   std::size_t arrived_ = 0;
   std::int64_t now_us_ = 0;
+  std::vector<bool> fits_at_home_;       // of each kind of request
   std::uint64_t unavailable_milli_ = 0;  // of machines that were taken back, now
   std::uint64_t off_milli_ = 0;          // of machines of pools, likewise
   std::uint64_t starting_milli_ = 0;
@@ -147,12 +149,25 @@ class Simulation {
     ClusterState empty(machines);
     SeededRandom unused(0);
     Placement placement(empty, PlacementRule::kFirstFit, {}, unused, policy_.same_rack);
-    std::vector<bool> is_possible;
     for (const RequestKind& kind : kinds_.kinds) {
-      is_possible.push_back(placement.find(kind.request).has_value());
+      fits_at_home_.push_back(placement.find(kind.request).has_value());
     }
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> fits_elsewhere;
+    const auto is_possible = [&](std::uint32_t job) {
+      const std::uint32_t kind = kinds_.kind_of_job[job];
+      if (fits_at_home_[kind]) return true;
+      if (jobs_[job].elsewhere == 0) return false;
+      const auto [at, is_new] = fits_elsewhere.try_emplace({kind, jobs_[job].elsewhere}, false);
+      if (!is_new) return at->second;
+      for (const ModelSet models : options_.spill_over.places[jobs_[job].elsewhere - 1]) {
+        Request there = jobs_[job].request;
+        there.models = models;
+        if (placement.find(there)) at->second = true;
+      }
+      return at->second;
+    };
     std::erase_if(arrivals_, [&](std::uint32_t job) {
-      return !is_possible[kinds_.kind_of_job[job]] ||
+      return !is_possible(job) ||
              !admission_.is_possible(usage_.team_of(job), jobs_[job].request.milli_gpus());
     });
   }
@@ -179,8 +194,9 @@ class RunToEnd : public Simulation {
     while (arrived_ < arrivals_.size() || !ends_.empty() || waiting_.size() > 0) {
       const std::int64_t next_end = ends_.empty() ? kNever : ends_.begin()->end_us;
       const std::int64_t next_return = returns_.empty() ? kNever : returns_.begin()->at_us;
-      const std::int64_t next = std::min({next_arrival_us(), next_end, next_return,
-                                          next_reclaim_us(), next_opening_us(), next_stop_us()});
+      const std::int64_t next =
+          std::min({next_arrival_us(), next_end, next_return, next_reclaim_us(), next_opening_us(),
+                    next_stop_us(), next_spill_us()});
       CHECK(next != kNever, "a job that the empty cluster can hold runs in the end");
       if (is_stopped()) break;
       advance_to(next);
@@ -216,6 +232,23 @@ class RunToEnd : public Simulation {
     if (!scaling_.is_used()) return kNever;
     return scaling_.next_stop_us(now_us_).value_or(kNever);
   }
+  // When the next job that still waits may run elsewhere. Jobs arrive in the order of these times.
+  std::int64_t next_spill_us() {
+    if (options_.spill_over.places.empty()) return kNever;
+    for (; spilled_ < arrived_; ++spilled_) {
+      const std::uint32_t job = arrivals_[spilled_];
+      const std::int64_t at = jobs_[job].submit_us + options_.spill_over.after_us;
+      if (at <= now_us_ || jobs_[job].elsewhere == 0 || replay_.jobs[job].first_start_us) continue;
+      return at;
+    }
+    return kNever;
+  }
+  bool may_go_elsewhere(std::uint32_t job) const {
+    return jobs_[job].elsewhere > 0 &&
+           (now_us_ >= jobs_[job].submit_us + options_.spill_over.after_us ||
+            !fits_at_home_[kinds_.kind_of_job[job]]);
+  }
+
   std::uint64_t milli_on(std::uint32_t machine) const {
     return std::uint64_t{kMilliPerGpu} * cluster_.machines()[machine].gpus;
   }
@@ -429,13 +462,30 @@ class RunToEnd : public Simulation {
            now_us_ - jobs_[job].submit_us >= policy_.starvation_guard_us;
   }
 
+  struct CachedShares {
+    std::uint64_t visit = 0;
+    std::uint64_t state = 0;
+    std::optional<Shares> shares = {};
+  };
+  const std::optional<Shares>& find(CachedShares& cached, const Request& request) {
+    const bool is_known = cached.shares ? cached.state == state_ : cached.visit == visit_;
+    if (!is_known) cached = {visit_, state_, placement_.find(request)};
+    return cached.shares;
+  }
+
   // What the job would get. Jobs of a kind get the same until one takes something, and until the
   // next event jobs only take: what has failed once fails again.
   const std::optional<Shares>& find(std::uint32_t job) {
-    CachedShares& cached = cached_[kinds_.kind_of_job[job]];
-    const bool is_known = cached.shares ? cached.state == state_ : cached.visit == visit_;
-    if (!is_known) cached = {visit_, state_, placement_.find(jobs_[job].request)};
-    return cached.shares;
+    const std::uint32_t kind = kinds_.kind_of_job[job];
+    const std::optional<Shares>& shares = find(cached_[kind], jobs_[job].request);
+    if (shares || !may_go_elsewhere(job)) return shares;
+    for (const ModelSet models : options_.spill_over.places[jobs_[job].elsewhere - 1]) {
+      Request there = jobs_[job].request;
+      there.models = models;
+      const std::optional<Shares>& found = find(cached_elsewhere_[{kind, models}], there);
+      if (found) return found;
+    }
+    return shares;
   }
 
   // REQUIRES: shares are free.
@@ -461,14 +511,11 @@ class RunToEnd : public Simulation {
   std::optional<std::uint32_t> first_unfit_;  // of this visit of the queue
   std::optional<std::uint32_t> reserved_for_;
   std::optional<Reservation> reservation_;
-  struct CachedShares {
-    std::uint64_t visit = 0;
-    std::uint64_t state = 0;
-    std::optional<Shares> shares = {};
-  };
-  std::uint64_t visit_ = 0;           // of the queue
-  std::uint64_t state_ = 0;           // of what is free
+  std::size_t spilled_ = 0;  // of the arrivals: how many need no moment of their own any more
+  std::uint64_t visit_ = 0;  // of the queue
+  std::uint64_t state_ = 0;  // of what is free
   std::vector<CachedShares> cached_;  // of each kind of request
+  std::map<std::pair<std::uint32_t, ModelSet>, CachedShares> cached_elsewhere_;
 };
 
 // A job that comes first in the queue and doesn't fit interrupts jobs that come after it, the last
@@ -744,6 +791,8 @@ Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
   CHECK(options.pools.empty() || (!policy.preempts && options.spot.reclaimed_per_hour == 0 &&
                                   options.spot.planned.empty()),
         "pools are not replayed together with preemption and machines that are taken back");
+  CHECK(options.spill_over.places.empty() || !policy.preempts,
+        "spill-over and preemption are not replayed together");
   CHECK(options.pools.empty() || !policy.same_rack,
         "machines that are started for a job are of any rack");
   CHECK(!policy.preempts || (policy.admission.quotas.empty() && policy.admission.windows.empty()),

@@ -76,11 +76,20 @@ struct Watch {
   std::atomic<bool> stop = false;  // set it, and the replay returns at its next event
 };
 
+// Jobs that have waited for so long may run in other places than their own, each with the models
+// that such a place has: in the first that has room, and in one place only. A job that its own
+// place could never hold goes elsewhere at once. It is reserved for in its own place only.
+struct SpillOver {
+  std::int64_t after_us = 0;
+  std::vector<std::vector<ModelSet>> places = {};  // by Job::elsewhere, less 1
+};
+
 struct ReplayOptions {
   Scheduling scheduling = {};
   Spot spot = {};  // REQUIRES: nothing is taken back where scheduling.preempts
   // REQUIRES: none where scheduling.preempts or something is taken back.
   std::vector<NodePool> pools = {};
+  SpillOver spill_over = {};  // REQUIRES: no job has other places where scheduling.preempts
   bool keep_runs = false;
   Watch* watch = nullptr;
 };

@@ -369,6 +369,24 @@ TEST(NodePools, AGangGetsAllItsMachinesAndKeepsThem) {
   EXPECT_EQ(ends_s(replay), (Starts{255, 255}));
 }
 
+TEST(SpillOver, WhoHasWaitedGoesElsewhere) {
+  // Two places of one machine each. The second job finds its place full, and leaves it after 60 s;
+  // the third has no other place; the fourth fits nowhere at home, and leaves at once.
+  std::vector<Machine> machines = machines_of({4, 8});
+  machines[1].model = 1;
+  std::vector<Job> jobs = {make_job(0, 1000, 4), make_job(10, 20, 4), make_job(20, 5, 1),
+                           make_job(30, 5, 8)};
+  for (Job& job : jobs) job.request.models = 1;
+  jobs[1].elsewhere = 1;
+  jobs[3].elsewhere = 1;
+  const SpillOver spill_over{.after_us = 60 * kSecond, .places = {{2}}};
+  const Replay replay =
+      simulate(jobs, machines,
+               {.scheduling = with(QueueOrder::kFirstComeFirstServed, WhenBlocked::kSkip),
+                .spill_over = spill_over});
+  EXPECT_EQ(starts_s(replay), (Starts{0, 70, 1000, 30}));
+}
+
 TEST_P(RandomWorlds, KeepTheirPromises) {
   SeededRandom random(GetParam());
   for (int i = 0; i < 40; ++i) {
