@@ -272,6 +272,14 @@ expect(all(Decimal(row["difference"]) == 0 for row in reconciled["rows"]), f"to 
 effective = next(row for row in reconciled["rows"] if row["cost"] == "effective")
 expect(Decimal(effective["posted"]) == Decimal(costs[0]["total"]["what_if"]), f"{effective}, {costs[0]['total']}")
 
+# Jobs drawn by a generator fitted to the month: about as many, holding about as much, alike for the same seed.
+_, (_, drawn, _), _ = replay("--fitted")
+many = int(drawn["jobs"]["as_it_was"])
+expect(abs(int(drawn["jobs"]["what_if"]) - many) < 6 * many ** 0.5 and int(drawn["jobs"]["what_if"]) != many, f"{drawn['jobs']}")
+expect(replay("--fitted")[1][1] == drawn and replay("--fitted", "--seed", "2")[1][1] != drawn, "by the seed alone")
+rows = ranged("--fitted", "--seeds", "3")
+expect(int(rows["jobs"]["lowest"]) < int(rows["jobs"]["highest"]), f"a range over what arrives: {rows['jobs']}")
+
 # Racks: what no rack holds never starts, and one rack for all is as no rack. Volcano's proportion keeps the hours.
 _, (_, plain_jobs, _), _ = replay()
 _, (_, one_rack, _), _ = replay("--same-rack", "10000")
@@ -341,6 +349,10 @@ for options, code, text in [
         (["--autoscale", "4@5m/10m", "--spot", "1%"], 2, "--autoscale can't be combined with --spot"),
         (["--autoscale", "4@5m/10m", "--fewest-nodes", "60"], 2, "--autoscale can't be combined with --fewest-nodes"),
         (["--same-rack", "8", "--autoscale", "4@5m/10m"], 2, "--same-rack can't be combined with --autoscale"),
+        (["--spill-over", "pool@60m"], 2, "are in one pool, so spilling over changes nothing"),
+        (["--spill-over", "rack@60m"], 2, "--spill-over 'rack@60m'"),
+        (["--commitment-end", "2017-10-02T00:00:00Z"], 2, "is of a commitment, so its end changes nothing"),
+        (["--commitment-end", "soon"], 2, "--commitment-end 'soon'"),
         (["--slo", "soon"], 2, "--slo 'soon'"),
         (["--slo", "60", "--slo", "30"], 2, "a limit for these jobs already"),
         (["--slo", "nobody=60"], 2, "changes nothing"),

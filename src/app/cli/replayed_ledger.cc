@@ -43,6 +43,11 @@ Charge complete_charge(const Charge& replayed, const BillLines& lines) {
     charge.pricing_quantity.reset();
     charge.consumed_quantity.reset();
   }
+  charge.commitment_discount_id = replayed.commitment_discount_id;
+  charge.commitment_discount_category = replayed.commitment_discount_category;
+  charge.commitment_discount_type = replayed.commitment_discount_type;
+  charge.commitment_discount_status = replayed.commitment_discount_status;
+  charge.pricing_category = replayed.pricing_category;
   charge.costs = replayed.costs;
   charge.resource_id = replayed.resource_id;
   charge.resource_name = replayed.resource_name;

@@ -167,6 +167,9 @@ void add_team_options(CLI::App& command, what_if::ScenarioTexts& texts) {
                   "Minutes after which nobody overtakes a job that doesn't fit, with --blocked "
                   "skip or backfill")
       ->check(CLI::Range(1u, what_if::kMinutesMax));
+  command.add_option("--spill-over", texts.spill_over,
+                     "pool@LENGTH or region@LENGTH: jobs stay in the pool or region in which they "
+                     "ran, and go to another once they have waited so long, such as pool@60m");
   command
       .add_option("--same-rack", texts.same_rack,
                   "A job on several nodes gets those of one rack; racks have so many nodes, in the "
@@ -263,16 +266,24 @@ Verb declare_replay(CLI::App& app) {
                    fmt::format("Jobs tried behind a blocked one at each event; {} if not given",
                                what_if::kDepth))
       ->check(CLI::Range(1u, what_if::kDepthMax));
-  command->add_option("--seed", options->scenario.seed, "Of --placement random and --spot")
+  command
+      ->add_option("--seed", options->scenario.seed, "Of --placement random, --spot and --fitted")
       ->capture_default_str();
   command->add_option(
       "--nodes", options->scenario.nodes,
       "-N or +N, and which: -20:model=H100-SXM5-80GB,pool=train. An added node costs what "
       "the first one of its kind does");
+  command->add_flag("--fitted", options->scenario.fitted,
+                    "Jobs are drawn anew by a generator that is fitted to the month: arrivals by "
+                    "hour of the week, sizes and lengths; see --seed and --seeds");
   command->add_option("--demand", options->scenario.demand,
                       "TEAM=PERCENT%, or PERCENT% for all teams");
   command->add_option("--price", options->scenario.prices,
                       "MODEL=PERCENT% of the nodes' price, or PERCENT% for all nodes");
+  command->add_option("--commitment-end", options->scenario.commitments,
+                      "When commitments end: TIME for each of them, ID@TIME for one, and "
+                      "ID@TIME=60% where it is exchanged for one that costs 60 % of the price on "
+                      "demand");
   command->add_option(
       "--spot", options->scenario.spot,
       "MODEL=PERCENT% or PERCENT% of the nodes are taken back each hour; jobs go on "

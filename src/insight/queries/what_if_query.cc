@@ -260,6 +260,9 @@ Table job_table(const WhatIfQuery& query, const what_if::WhatIf& result, const s
   add("GPUs allocated",
       [](const JobFigures& each) { return replayed_share_text(each.held, each.capacity); });
   add("interruptions", [](const JobFigures& each) { return std::to_string(each.interruptions); });
+  if (query.scenario.spill_over) {
+    add("jobs elsewhere", [](const JobFigures& each) { return std::to_string(each.elsewhere); });
+  }
   if (!query.scenario.queue_limits.empty()) {
     add("over their limit", [](const JobFigures& each) {
       return replayed_share_text(Int128{each.over_limit}, Int128{each.with_limit});
@@ -309,6 +312,20 @@ Table job_table(const WhatIfQuery& query, const what_if::WhatIf& result, const s
           result.charges_kept_whole == 1 ? "reaches" : "reach",
           result.charges_kept_whole == 1 ? "is" : "are"));
     }
+  }
+  if (query.scenario.fitted) {
+    table.notes.push_back(
+        "The scenario's jobs are drawn: as many arrive in each hour of the week as in the month on "
+        "average, and each is a copy of one of them. One draw says little: ask for several with "
+        "--seeds.");
+  }
+  if (query.scenario.spill_over) {
+    table.notes.push_back(fmt::format(
+        "Jobs elsewhere: they ran in another {0} than in the month, after they had waited {1} for "
+        "room in their own, or since it could never hold them. The replay of what really ran keeps "
+        "nobody in a {0}.",
+        query.scenario.spill_over->place == what_if::Place::kPool ? "pool" : "region",
+        duration_text(query.scenario.spill_over->after_us)));
   }
   if (!query.scenario.queue_limits.empty()) {
     table.notes.push_back(fmt::format(
@@ -583,12 +600,13 @@ std::vector<what_if::Variation> variations_of(const WhatIfQuery& query) {
 // Seeds of a scenario in which nothing is drawn would give one replay many times.
 Result<void> check_seeds(const WhatIfQuery& query) {
   const bool draws = query.scenario.scheduling.placement == replay::PlacementRule::kRandom ||
-                     query.scenario.spot.reclaimed_per_hour > 0;
+                     query.scenario.spot.reclaimed_per_hour > 0 || query.scenario.fitted;
   if (query.questions.seeds <= 1 || draws) return {};
-  return fail(ErrorCode::kConfig,
-              fmt::format("{} seeds change nothing: only spot capacity and the placement 'random' "
-                          "are drawn. Give a range of demand instead (--demand-range 10)",
-                          query.questions.seeds));
+  return fail(
+      ErrorCode::kConfig,
+      fmt::format("{} seeds change nothing: only spot capacity, the placement 'random' "
+                  "and fitted jobs are drawn. Give a range of demand instead (--demand-range 10)",
+                  query.questions.seeds));
 }
 
 // By how much a figure changed: "-20.0 %"; nothing where there was none of it.
@@ -757,6 +775,7 @@ Table exact_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   add_gpu_time("unfinished", &JobFigures::unfinished);
   add("interruptions", "times", [&](const JobFigures& each) { return count(each.interruptions); });
   add("node starts", "times", [&](const JobFigures& each) { return count(each.node_starts); });
+  add_count("ran elsewhere", &JobFigures::elsewhere);
   add_count("with a limit of waiting", &JobFigures::with_limit);
   add_count("over their limit", &JobFigures::over_limit);
   add("energy of GPUs", "J", [](const JobFigures& each) {

@@ -86,6 +86,18 @@ MachineTimes machine_times(const ReplayWorld& world, const replay::Replay& repla
   return times;
 }
 
+// Jobs that have other places, and ran in one.
+std::uint64_t jobs_elsewhere(const ReplayWorld& world, const replay::Replay& replay) {
+  std::set<std::uint32_t> jobs;
+  for (const replay::JobRun& run : replay.runs) {
+    const replay::Job& job = world.jobs[run.job];
+    if (job.elsewhere == 0 || run.shares.empty()) continue;
+    const std::uint32_t model = world.machines[run.shares.front().machine].model;
+    if (((job.request.models >> model) & 1) == 0) jobs.insert(run.job);
+  }
+  return jobs.size();
+}
+
 void add_energy(const ReplayWorld& world, const replay::Replay& replay, JobFigures& figures) {
   if (world.watts.empty()) return;
   const MachineTimes times = machine_times(world, replay);
@@ -186,6 +198,7 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
                            static_cast<Int128>(std::min(outage.end_us, end) - outage.begin_us);
   }
   CHECK(figures.unfinished >= 0, "no more work is done than there was");
+  if (!world.places.empty()) figures.elsewhere = jobs_elsewhere(world, replay);
   add_power(world, replay, figures);
   add_energy(world, replay, figures);
   figures.wait = time_figures(waits);

@@ -39,6 +39,7 @@ struct JobFigures {
   Int128 off = 0;          // of nodes of pools that were off
   Int128 starting = 0;     // of those that were starting
   std::uint64_t node_starts = 0;
+  std::uint64_t elsewhere = 0;   // jobs that ran in another place than their own
   std::uint64_t with_limit = 0;  // jobs that may wait so long and no longer
   std::uint64_t over_limit = 0;  // of these: jobs that waited longer, or never started
   // Of GPUs, in watts times thousandths of a GPU times microseconds; nothing: it isn't counted.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "core/instant.h"
@@ -116,6 +118,9 @@ class WorldMaker {
       const auto first = first_begin_.try_emplace(holding.workload.text(), holding.held.begin());
       first.first->second = std::min(first.first->second, holding.held.begin());
     }
+    std::set<std::string> places;
+    for (const auto& [key, number] : models_) places.insert(key.second);
+    world_.place_count = places.size();
     for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) add_job(i);
     return std::move(world_);
   }
@@ -124,7 +129,48 @@ class WorldMaker {
   std::uint32_t number_of_model(const NodeView& view) {
     const std::string& name =
         view.model == nullptr ? view.facts.front()->gpu_model : view.model->name;
-    return models_.try_emplace(name, static_cast<std::uint32_t>(models_.size())).first->second;
+    return models_.try_emplace({name, place_of(view)}, static_cast<std::uint32_t>(models_.size()))
+        .first->second;
+  }
+
+  // Where a node is, as far as the scenario tells places apart.
+  std::string place_of(const NodeView& view) const {
+    if (!rules_.place) return {};
+    const Node* const last = last_fact(view, world_.period);
+    const Node& fact = last == nullptr ? *view.facts.back() : *last;
+    return *rules_.place == Place::kPool ? fact.pool.text() : fact.region;
+  }
+
+  // Where the job may run: at home with the models that it may have there, and then elsewhere.
+  void set_places(replay::Job& job, const std::vector<std::uint32_t>& nodes) {
+    std::set<std::string> names;
+    std::set<std::string> homes;
+    for (const std::uint32_t at : nodes) {
+      const std::uint32_t number = number_of_model(ran_on_.nodes()[at]);
+      for (const auto& [key, other] : models_) {
+        if (other == number) names.insert(key.first);
+      }
+      homes.insert(place_of(ran_on_.nodes()[at]));
+    }
+    const bool any_model = rules_.any_model || job.request.milli_gpus() == 0;
+    std::map<std::string, replay::ModelSet> elsewhere;
+    job.request.models = 0;
+    for (const auto& [key, number] : models_) {
+      if (!any_model && !names.contains(key.first)) continue;
+      const replay::ModelSet model = replay::ModelSet{1} << number;
+      if (homes.empty() || homes.contains(key.second)) {
+        job.request.models |= model;
+      } else {
+        elsewhere[key.second] |= model;
+      }
+    }
+    if (elsewhere.empty()) return;
+    std::vector<replay::ModelSet> places;
+    for (const auto& [name, models] : elsewhere) places.push_back(models);
+    const auto [at, is_new] =
+        place_numbers_.try_emplace(places, static_cast<std::uint32_t>(world_.places.size() + 1));
+    if (is_new) world_.places.push_back(std::move(places));
+    job.elsewhere = at->second;
   }
 
   Result<void> add_machine(std::uint32_t index) {
@@ -138,7 +184,11 @@ class WorldMaker {
     }
     const std::uint32_t model = number_of_model(view);
     if (models_.size() > 64)
-      return fail(ErrorCode::kUnsupported, "the fleet has over 64 GPU models; a replay takes 64");
+      return fail(ErrorCode::kUnsupported,
+                  rules_.place
+                      ? "the fleet has over 64 GPU models, counted in each pool or region; a "
+                        "replay takes 64. Leave spill-over out"
+                      : "the fleet has over 64 GPU models; a replay takes 64");
     world_.machines.push_back({.name = node.name.text(),
                                .model = model,
                                .gpus = static_cast<std::uint32_t>(view.capacity.gpus),
@@ -210,7 +260,9 @@ class WorldMaker {
     }
     job.request.cpu_milli = holding.cpu_milli.value_or(0);
     job.request.memory_mib = holding.memory_bytes.value_or(0) / kMibBytes;
-    if (!rules_.any_model && milli > 0) {
+    if (rules_.place) {
+      set_places(job, nodes);
+    } else if (!rules_.any_model && milli > 0) {
       for (const std::uint32_t at : nodes) {
         job.request.models |= replay::ModelSet{1} << number_of_model(ran_on_.nodes()[at]);
       }
@@ -224,8 +276,9 @@ class WorldMaker {
   const FleetView& ran_on_;
   const TeamOf& team_of_;
   JobRules rules_;
-  std::map<std::string, Instant> first_begin_;  // of each workload
-  std::map<std::string, std::uint32_t> models_;
+  std::map<std::string, Instant> first_begin_;                           // of each workload
+  std::map<std::pair<std::string, std::string>, std::uint32_t> models_;  // by name and place
+  std::map<std::vector<replay::ModelSet>, std::uint32_t> place_numbers_;
   ReplayWorld world_;
 };
 

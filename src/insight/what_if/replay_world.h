@@ -26,6 +26,7 @@
 #include "insight/compare/collect_windows.h"
 #include "insight/compare/fleet_view.h"
 #include "insight/replay/job.h"
+#include "insight/what_if/scenario.h"
 
 namespace pennyweight::what_if {
 
@@ -39,7 +40,8 @@ struct JobOrigin {
 };
 
 struct JobRules {
-  bool any_model = false;  // a job may run on any GPU model
+  std::optional<Place> place = {};  // jobs stay in that in which they ran, until they may leave
+  bool any_model = false;           // a job may run on any GPU model
   bool uses_limits =
       false;  // the scheduler knows time limits, where jobs have some, and no lengths
 };
@@ -72,6 +74,9 @@ struct ReplayWorld {
   std::vector<std::uint32_t> left_as_they_were;  // holdings
   std::vector<std::optional<GpuWatts>> watts;    // of each machine; empty: energy isn't counted
   WaitLimits limits;
+  // Where else jobs may run, as replay::SpillOver has it; and how many places the fleet has.
+  std::vector<std::vector<replay::ModelSet>> places;
+  std::uint64_t place_count = 0;
   std::uint64_t rounded_up = 0;    // jobs with fractions of over one GPU in all
   std::uint64_t partly_there = 0;  // nodes that were not there all the time
 };

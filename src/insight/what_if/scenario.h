@@ -30,6 +30,14 @@ struct PriceChange {
   std::uint32_t percent = 100;
 };
 
+// A commitment (empty: each of them) that ends, in milliseconds of Unix time; or that is exchanged
+// for one which costs so many percent of the price on demand.
+struct CommitmentChange {
+  std::string id = {};
+  std::int64_t from_ms = 0;
+  std::optional<std::uint32_t> percent = {};
+};
+
 // Nodes with a GPU model (empty: all) as spot capacity, which the provider takes back.
 struct SpotChange {
   std::string gpu_model = {};
@@ -90,6 +98,13 @@ struct AutoscaleChange {
   std::string gpu_model = {};
 };
 
+// What jobs stay in until they have waited for so long, and then may leave.
+enum class Place { kPool, kRegion };
+struct SpillChange {
+  Place place = Place::kPool;
+  std::int64_t after_us = 0;
+};
+
 // How long the jobs of a team (empty: everybody else's) may wait.
 struct QueueLimit {
   std::string team = {};
@@ -116,6 +131,7 @@ struct Scenario {
   std::vector<DemandChange> demand;
   std::vector<PriceChange> prices;
   std::vector<SliceChange> slices;
+  std::vector<CommitmentChange> commitments;
   SpotChange spot;
   std::vector<OutageChange> outages;
   std::vector<NodeInterruption> interruptions;
@@ -124,8 +140,10 @@ struct Scenario {
   std::vector<AutoscaleChange> autoscaled;
   std::vector<QueueLimit> queue_limits;
   std::vector<PowerRate> power;
+  std::optional<SpillChange> spill_over = {};
   std::uint32_t rack_nodes = 0;  // of each rack, by name; 0: racks don't matter
   std::int64_t restart_us = 0;   // what an interruption costs a job
+  bool fitted = false;           // jobs are drawn by a generator that is fitted to the month's
   bool uses_limits = false;      // the scheduler knows time limits, and no lengths
   bool any_model = false;        // a job may run on any GPU model, not only on that which it had
 };

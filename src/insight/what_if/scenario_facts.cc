@@ -16,6 +16,8 @@
 
 #include "core/check.h"
 #include "core/try.h"
+#include "insight/what_if/copy_names.h"
+#include "insight/what_if/fitted_jobs.h"
 
 namespace pennyweight::what_if {
 namespace {
@@ -286,39 +288,6 @@ std::vector<std::uint32_t> times_of_jobs(const ReplayWorld& world, const DemandC
   return times;
 }
 
-// Names the copies of a job: "a~2", "a~3", whichever change makes them.
-class CopyNames {
- public:
-  explicit CopyNames(const ReplayWorld& world) {
-    for (std::size_t i = 0; i < world.jobs.size(); ++i) {
-      const std::string& name = world.jobs[i].name;
-      originals_.emplace(world.origins[i].holding, Original{.name = name});
-      if (name.find('~') != std::string::npos) taken_.insert(name);
-    }
-  }
-
-  std::string next(const JobOrigin& origin) {
-    Original& original = originals_.at(origin.holding);
-    std::string name;
-    do {  // a ledger that a replay wrote has such names already
-      name = fmt::format("{}~{}", original.name, ++original.copies);
-    } while (taken_.contains(name));
-    return name;
-  }
-
- private:
-  struct Original {
-    std::string name;
-    std::uint64_t copies = 1;
-  };
-  std::unordered_map<std::uint32_t, Original> originals_;  // by holding
-  std::unordered_set<std::string> taken_;
-};
-
-}  // namespace
-
-namespace {
-
 Result<void> check_job_count(std::size_t count, std::size_t were, const std::string& what) {
   if (count <= kReplayJobsMax || count <= were) return {};
   return fail(ErrorCode::kLimit,
@@ -453,6 +422,7 @@ Result<void> multiply_jobs(ReplayWorld& world, const Scenario& scenario,
 
 Result<void> change_demand(ReplayWorld& world, const Scenario& scenario,
                            const StopCheck& is_stopped) {
+  if (scenario.fitted) TRY(draw_fitted_jobs(world, scenario.scheduling.seed, is_stopped));
   for (const NewTeam& team : scenario.new_teams) TRY(add_team(world, team));
   for (const RepeatedJob& repeated : scenario.repeated) TRY(add_repeated(world, repeated));
   return multiply_jobs(world, scenario, is_stopped);

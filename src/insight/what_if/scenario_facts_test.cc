@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
+#include <map>
 #include <set>
 
+#include "insight/what_if/commitments.h"
+#include "insight/what_if/fitted_jobs.h"
 #include "insight/what_if/node_pools.h"
 #include "insight/what_if/scenario_text.h"
 
@@ -180,6 +184,46 @@ TEST(ScenarioFacts, TheClockOfAReplayHasAnEnd) {
   EXPECT_FALSE(check_horizon(world).has_value());
 }
 
+TEST(Commitments, EndOrAreExchanged) {
+  Fleet fleet;
+  fleet.add("n1");
+  const auto usd = [](std::int64_t units) { return Money::from_units(units, kUsd); };
+  // Each day: 10 on demand, 6 with the commitment; the second half of the month it is not used.
+  for (std::size_t day = 0; day < fleet.charges.size(); ++day) {
+    Charge& charge = fleet.charges[day];
+    charge.costs = {usd(0), usd(6), usd(12), usd(10)};
+    charge.commitment_discount_id = "sp-1";
+    charge.commitment_discount_status = day < 20 ? UsedOrUnused::kUsed : UsedOrUnused::kUnused;
+  }
+  const auto effective = [](const Result<std::vector<Charge>>& charges) {
+    Money sum = Money::zero(kUsd);
+    for (const Charge& charge : charges.value_or(std::vector<Charge>())) {
+      sum += charge.costs.effective;
+    }
+    return to_text(sum.amount());
+  };
+  const auto changed = [&](std::string_view line) {
+    return change_commitments(fleet.charges, scenario_of(line).commitments, {});
+  };
+  // Ten days and a half at 6, nine and a half at 10, and nothing for what was not used.
+  EXPECT_EQ(effective(changed("commitment-end=2026-03-11T12:00:00Z")), "158");
+  EXPECT_EQ(effective(changed("commitment-end=sp-1@2026-03-11T12:00:00Z=60%")), "120");
+  const auto cut = changed("commitment-end=sp-1@2026-03-11T12:00:00Z");
+  ASSERT_TRUE(cut.has_value());
+  ASSERT_EQ(cut->size(), 21u);
+  EXPECT_EQ((*cut)[10].commitment_discount_id, "sp-1");
+  EXPECT_EQ((*cut)[11].commitment_discount_id, "");
+  EXPECT_NE((*cut)[10].id, (*cut)[11].id);
+  EXPECT_FALSE(changed("commitment-end=sp-2@2026-03-11T12:00:00Z").has_value());
+  EXPECT_FALSE(changed("commitment-end=2026-04-11T12:00:00Z").has_value());
+  fleet.charges[15].costs.contracted = usd(0);
+  EXPECT_FALSE(changed("commitment-end=2026-03-11T12:00:00Z").has_value());
+  EXPECT_NE(refused("commitment-end=@2026-03-11T12:00:00Z").find("write when it ends"),
+            std::string::npos);
+  EXPECT_NE(refused("commitment-end=2026-03-11T12:00:00Z=160%").find("write when it ends"),
+            std::string::npos);
+}
+
 std::vector<std::string> pool_names(const std::vector<replay::NodePool>& pools) {
   std::vector<std::string> names;
   for (const replay::NodePool& pool : pools) {
@@ -254,6 +298,104 @@ TEST(NodePools, ChargesAreCutToWhenANodeIsOn) {
   EXPECT_EQ(ids.size(), 35u);
 }
 
+TEST(FittedJobs, ArePoissonDistributed) {
+  replay::SeededRandom random(7);
+  for (const std::uint64_t mean : {1u, 3u, 20u}) {
+    constexpr std::int64_t kDraws = 20'000;
+    std::int64_t sum = 0;
+    std::int64_t squares = 0;
+    for (std::int64_t i = 0; i < kDraws; ++i) {
+      const auto drawn = static_cast<std::int64_t>(draw_poisson(mean * 1024, random));
+      sum += drawn;
+      squares += drawn * drawn;
+    }
+    // Mean and variance are the mean, within five standard errors of each.
+    const auto wanted = static_cast<std::int64_t>(mean);
+    EXPECT_LT(std::abs(sum - wanted * kDraws), 5 * 142 * (wanted + 1)) << mean;
+    const std::int64_t variance = (squares * kDraws - sum * sum) / (kDraws * kDraws);
+    EXPECT_LE(std::abs(variance - wanted), wanted / 10 + 1) << mean;
+  }
+}
+
+TEST(FittedJobs, ArriveInTheHoursOfTheWeekInWhichTheMonthsDid) {
+  // March 2026 has five Mondays and four Wednesdays. Ten jobs came on each Monday at 10:20, one of
+  // another team on each Wednesday at 00:05, and one was there at the beginning.
+  ReplayWorld world = world_of({});
+  constexpr std::int64_t kMinute = std::int64_t{60} * 1'000'000;
+  const auto add = [&](const std::string& team, std::int64_t at_us, std::uint32_t gpus) {
+    replay::Job job;
+    job.name = team + std::to_string(world.jobs.size());
+    job.team = team;
+    job.submit_us = at_us;
+    job.work_us = kMinute * gpus;
+    job.request.gpus = gpus;
+    world.origins.push_back({.holding = static_cast<std::uint32_t>(world.jobs.size())});
+    world.jobs.push_back(job);
+  };
+  add("old", 0, 4);
+  for (int week = 0; week < 5; ++week) {  // 1 March is a Sunday
+    const std::int64_t monday = (1 + 7 * week) * 24 * 60 * kMinute;
+    for (int i = 0; i < 10; ++i) add("a", monday + (10 * 60 + 20) * kMinute, 1 + i % 2);
+    if (week < 4) add("b", monday + (2 * 24 * 60 + 5) * kMinute, 8);
+  }
+  ReplayWorld again = world;
+  ReplayWorld other = world;
+  ASSERT_TRUE(draw_fitted_jobs(world, 3, {}).has_value());
+  ASSERT_TRUE(draw_fitted_jobs(again, 3, {}).has_value());
+  ASSERT_TRUE(draw_fitted_jobs(other, 4, {}).has_value());
+  EXPECT_EQ(names_of(world), names_of(again));
+  EXPECT_NE(names_of(world), names_of(other));
+  std::map<std::string, int> counts;
+  for (const replay::Job& job : world.jobs) {
+    ++counts[job.team];
+    const std::int64_t hour = job.submit_us / (60 * kMinute);
+    EXPECT_TRUE(job.team != "a" || hour % 168 == 24 + 10) << hour;
+    EXPECT_TRUE(job.team != "b" || hour % 168 == 3 * 24) << hour;
+    // Size and length stay together.
+    EXPECT_TRUE(job.team == "old" || job.work_us == kMinute * job.request.gpus);
+  }
+  EXPECT_EQ(counts["old"], 1);
+  EXPECT_GT(counts["a"], 25);
+  EXPECT_LT(counts["a"], 80);
+  const std::vector<std::string> names = names_of(world);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  ReplayWorld only_old = world_of({"a"});
+  EXPECT_FALSE(draw_fitted_jobs(only_old, 1, {}).has_value());
+}
+
+TEST(Places, JobsStayWhereTheyRanAndMayLeave) {
+  Fleet fleet;
+  fleet.add("n1");
+  fleet.add("s1", "serve");
+  fleet.add("t1", "test").gpu_model = "T4";
+  for (const char* node : {"n1", "s1"}) {
+    OnNodes on;
+    on.parts.push_back({NodeId(node), 2});
+    fleet.holdings.emplace_back(ClusterId("lab"), WorkloadId(std::string("job-") + node), kMarch,
+                                std::move(on));
+    fleet.holdings.back().device = WholeGpu{};
+  }
+  const ClusterMonth month = fleet.month();
+  const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
+  const auto world_with = [&](bool any_model) {
+    return make_replay_world(month, view, view, kMarch,
+                             [](const Holding&) { return std::string(); },
+                             {.place = Place::kPool, .any_model = any_model});
+  };
+  // The models of nodes by name: 0 is that of n1, 1 of s1, 2 of t1.
+  const auto same = world_with(false);
+  ASSERT_TRUE(same.has_value());
+  ASSERT_EQ(same->jobs.size(), 2u);
+  EXPECT_EQ(same->place_count, 3u);
+  EXPECT_EQ(same->jobs[0].request.models, 1u);
+  EXPECT_EQ(same->places[same->jobs[0].elsewhere - 1], std::vector<replay::ModelSet>{2});
+  EXPECT_EQ(same->jobs[1].request.models, 2u);
+  EXPECT_EQ(same->places[same->jobs[1].elsewhere - 1], std::vector<replay::ModelSet>{1});
+  const auto any = world_with(true);
+  ASSERT_TRUE(any.has_value());
+  EXPECT_EQ(any->places[any->jobs[0].elsewhere - 1], (std::vector<replay::ModelSet>{2, 4}));
+}
+
 TEST(ScenarioText, RefusesWhatHasNoEffect) {
   for (const auto& [line, why] :
        {std::pair{"weight=nlp=2", "weight changes nothing here: weights are for fair queues"},
@@ -262,14 +404,18 @@ TEST(ScenarioText, RefusesWhatHasNoEffect) {
         std::pair{"blocked=skip;lengths=limit", "lengths changes nothing here"},
         std::pair{"seed=2", "seed changes nothing here"},
         std::pair{"autoscale=4@5m/10m;preempt;scheduler=srtf", "can't be combined with preempt"},
+        std::pair{"spill-over=pool", "spill-over 'pool': write pool@LENGTH"},
+        std::pair{"spill-over=pool@60m;preempt;scheduler=srtf", "can't be combined with preempt"},
+        std::pair{"same-rack=8;autoscale=4@5m/10m", "can't be combined with autoscale"},
+        std::pair{"spot-trace=file.csv", "a trace is a file"},
         std::pair{"power=V100-SXM2-16GB=70/300", "no more idle than held"},
         std::pair{"slo=nlp=60;slo=nlp=30", "there is a limit for these jobs already"}}) {
     EXPECT_NE(refused(line).find(why), std::string::npos) << line << ": " << refused(line);
   }
   for (const char* line :
        {"weight=nlp=2;scheduler=drf", "depth=5", "blocked=skip;depth=5", "seed=2;spot=1%",
-        "preempt;scheduler=srtf;lengths=limit", "slo=nlp=60;slo=240",
-        "autoscale=0@0m/1h:model=V100-SXM2-16GB;autoscale=1@5m/90m:pool=a"}) {
+        "preempt;scheduler=srtf;lengths=limit", "spill-over=region@0m;same-rack=8", "fitted;seed=3",
+        "slo=nlp=60;slo=240", "autoscale=0@0m/1h:model=V100-SXM2-16GB;autoscale=1@5m/90m:pool=a"}) {
     EXPECT_EQ(refused(line), "") << line;
     const auto texts = parse_scenario_line(line);
     ASSERT_TRUE(texts.has_value());

@@ -123,11 +123,16 @@ class ScenarioReader {
     TRY(add_admission(scenario));
     TRY(add_demand(scenario));
     scenario.any_model = texts_.any_model;
+    scenario.fitted = texts_.fitted;
     scenario.uses_limits = TRY(parse_lengths(texts_.lengths));
     TRY(add_spot(scenario));
     TRY(add_autoscaled(scenario));
     TRY(add_limits(scenario));
     TRY(add_racks(scenario));
+    for (const std::string& text : texts_.commitments) {
+      scenario.commitments.push_back(TRY(read_commitment(text)));
+    }
+    TRY(add_spill_over(scenario));
     return scenario;
   }
 
@@ -250,10 +255,11 @@ class ScenarioReader {
                                                    texts_.dashes));
     }
     const bool draws = scheduling.placement == replay::PlacementRule::kRandom ||
-                       !texts_.spot.empty() || !texts_.spot_tier.empty();
+                       !texts_.spot.empty() || !texts_.spot_tier.empty() || texts_.fitted;
     if (texts_.seed != 1 && !draws) {
       return without_effect(
-          "seed", fmt::format("only {0}placement random and {0}spot draw", texts_.dashes));
+          "seed",
+          fmt::format("only {0}placement random, {0}spot and {0}fitted draw", texts_.dashes));
     }
     return {};
   }
@@ -598,6 +604,54 @@ class ScenarioReader {
     return {};
   }
 
+  // "2026-03-15T00:00:00Z", "ID@2026-03-15T00:00:00Z=60%".
+  Result<CommitmentChange> read_commitment(const std::string& text) const {
+    const std::size_t at = text.rfind('@');
+    std::string rest = text.substr(at == std::string::npos ? 0 : at + 1);
+    CommitmentChange change;
+    if (at != std::string::npos) change.id = text.substr(0, at);
+    bool is_read = at != 0;
+    if (const std::size_t equals = rest.find('='); equals != std::string::npos) {
+      change.percent = parse_percent_of_price(rest.substr(equals + 1));
+      is_read = is_read && change.percent.has_value();
+      rest.resize(equals);
+    }
+    const auto from = parse_instant(rest);
+    if (!is_read || !from) {
+      return wrong("commitment-end", text,
+                   "write when it ends, of which one, and what the one costs that it is exchanged "
+                   "for: 2026-03-15T00:00:00Z, ID@2026-03-15T00:00:00Z, "
+                   "ID@2026-03-15T00:00:00Z=60%");
+    }
+    change.from_ms = from->time_since_epoch().count();
+    return change;
+  }
+
+  // "pool@60m", "region@0m".
+  Result<void> add_spill_over(Scenario& scenario) const {
+    const std::string& text = texts_.spill_over;
+    if (text.empty()) return {};
+    const std::size_t at = text.find('@');
+    const std::string place = text.substr(0, at);
+    const std::string length = at == std::string::npos ? "" : text.substr(at + 1);
+    const auto after = length == "0m" ? std::optional<std::int64_t>(0) : parse_length(length);
+    if ((place != "pool" && place != "region") || !after) {
+      return wrong("spill-over", text,
+                   "write pool@LENGTH or region@LENGTH: jobs stay in the pool or region in which "
+                   "they ran, and may leave it once they have waited so long, such as pool@60m");
+    }
+    if (texts_.preempts || texts_.best_mig) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}spill-over can't be combined with {0}{1}: {2}", texts_.dashes,
+                              texts_.preempts ? "preempt" : "best-mig",
+                              texts_.preempts ? "who interrupts whom elsewhere is not replayed"
+                                              : "nodes that are cut are of no place there"));
+    }
+    scenario.spill_over = {.place = place == "pool" ? Place::kPool : Place::kRegion,
+                           .after_us = *after};
+    return {};
+  }
+
   // What is measured besides: how long jobs may wait, and what GPUs draw.
   Result<void> add_limits(Scenario& scenario) const {
     for (const std::string& text : texts_.slos) {
@@ -842,10 +896,11 @@ std::string scenario_line(const ScenarioTexts& texts) {
         std::pair{"off-peak", &texts.windows}, std::pair{"outage", &texts.outages},
         std::pair{"new-team", &texts.new_teams}, std::pair{"repeat", &texts.repeated},
         std::pair{"autoscale", &texts.autoscaled}, std::pair{"slo", &texts.slos},
-        std::pair{"power", &texts.power}}) {
+        std::pair{"power", &texts.power}, std::pair{"commitment-end", &texts.commitments}}) {
     for (const std::string& value : *values) add(key, value);
   }
   if (texts.any_model) line += line.empty() ? "any-model" : ";any-model";
+  if (texts.fitted) line += line.empty() ? "fitted" : ";fitted";
   add_text("lengths", texts.lengths, plain.lengths);
   add_text("spot", texts.spot, "");
   add_text("spot-trace", texts.spot_trace, "");
@@ -853,6 +908,7 @@ std::string scenario_line(const ScenarioTexts& texts) {
   add_number("checkpoint", texts.checkpoint_min, {});
   add_number("guard", texts.guard_min, {});
   add_number("same-rack", texts.same_rack, {});
+  add_text("spill-over", texts.spill_over, "");
   add_number("seeds", texts.seeds, plain.seeds);
   add_number("demand-range", texts.demand_range, plain.demand_range);
   add_number("fewest-nodes", texts.fewest_nodes, {});
@@ -882,6 +938,7 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
                                                          {"placement", &texts.placement},
                                                          {"lengths", &texts.lengths},
                                                          {"spot", &texts.spot},
+                                                         {"spill-over", &texts.spill_over},
                                                          {"fewest-model", &texts.fewest_model},
                                                          {"tier-model", &texts.tier_model},
                                                          {"committed", &texts.committed},
@@ -894,7 +951,7 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       {"off-peak", &texts.windows},     {"outage", &texts.outages},
       {"new-team", &texts.new_teams},   {"repeat", &texts.repeated},
       {"autoscale", &texts.autoscaled}, {"slo", &texts.slos},
-      {"power", &texts.power},
+      {"power", &texts.power},          {"commitment-end", &texts.commitments},
   };
   const std::map<std::string_view, std::function<void(std::uint32_t)>> numbers = {
       {"restart", [&](std::uint32_t number) { texts.restart_s = number; }},
@@ -935,9 +992,11 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       continue;
     }
     if (!seen.insert(key).second) return wrong("it is there twice");
-    if (key == "preempt" || key == "any-model") {
+    if (key == "preempt" || key == "any-model" || key == "fitted") {
       if (equals != std::string_view::npos) return wrong("it has no value");
-      (key == "preempt" ? texts.preempts : texts.any_model) = true;
+      (key == "preempt"     ? texts.preempts
+       : key == "any-model" ? texts.any_model
+                            : texts.fitted) = true;
     } else if (const auto text = once.find(key); text != once.end()) {
       if (value.empty()) return wrong("it has no value");
       *text->second = value;
@@ -950,7 +1009,7 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
           "no such change; use scheduler, blocked, placement, preempt, restart, depth, seed, "
           "weight, nodes, demand, price, slice, any-model, lengths, spot, replaced-after, "
           "checkpoint, quota, off-peak, guard, outage, new-team, repeat, autoscale, slo, power, "
-          "same-rack, "
+          "same-rack, spill-over, fitted, commitment-end, "
           "seeds, demand-range, fewest-nodes, fewest-model, cheapest-tiers, tier-model, committed, "
           "spot-tier, tier-kept, best-mig, mig-model or tries");
     }

@@ -31,6 +31,7 @@ struct ScenarioTexts {
   std::vector<std::string> demand;         // "TEAM=150%", "150%"
   std::vector<std::string> prices;         // "MODEL=60%", "60%"
   std::vector<std::string> slices;         // "TEAM=1g.5gb@120%", "1g.5gb"
+  std::vector<std::string> commitments;    // "ID@2026-03-15T00:00:00Z=60%", "2026-03-15T00:00:00Z"
   std::vector<std::string> quotas;         // "TEAM=8", "TEAM=8+4"
   std::vector<std::string> windows;        // "TEAM=20:00-06:00"
   std::vector<std::string> outages;        // "4@2026-03-05T00:00:00Z/24h:pool=train"
@@ -39,9 +40,11 @@ struct ScenarioTexts {
   std::vector<std::string> autoscaled;     // "4@5m/10m:pool=train"
   std::vector<std::string> slos;           // "TEAM=60", "60": minutes
   std::vector<std::string> power;          // "MODEL=700/100": watts
+  std::string spill_over;                  // "pool@60m", "region@0m"
   std::optional<std::uint32_t> same_rack;  // nodes of a rack
   std::optional<std::uint32_t> guard_min;
   bool any_model = false;
+  bool fitted = false;
   std::string lengths = "true";  // what the scheduler knows of a job's length: "true", "limit"
   std::string spot;              // "MODEL=0.5%", "2%"
   std::string spot_trace;        // a file; whoever reads it fills Scenario::interruptions
@@ -84,10 +87,10 @@ Result<Questions> parse_questions(const ScenarioTexts& texts);
 // "key=value" separated by ';', with the names of the options as keys: scheduler, blocked,
 // placement, preempt, restart, depth, seed, weight, nodes, demand, price, slice, any-model,
 // lengths, spot, replaced-after, checkpoint, quota, off-peak, guard, outage, new-team, repeat,
-// autoscale, slo, power, same-rack; and what is asked: seeds, demand-range, fewest-nodes,
-// fewest-model, cheapest-tiers, tier-model, committed, spot-tier, tier-kept, best-mig, mig-model,
-// tries. Those that may be repeated are; preempt and any-model have no value. Empty: as nothing but
-// the scheduling of ScenarioTexts.
+// autoscale, slo, power, same-rack, spill-over, fitted, commitment-end; and what is asked: seeds,
+// demand-range, fewest-nodes, fewest-model, cheapest-tiers, tier-model, committed, spot-tier,
+// tier-kept, best-mig, mig-model, tries. Those that may be repeated are; preempt, any-model and
+// fitted have no value. Empty: as nothing but the scheduling of ScenarioTexts.
 Result<ScenarioTexts> parse_scenario_line(std::string_view line);
 
 // The line that parse_scenario_line reads as these texts, without what is as by default.

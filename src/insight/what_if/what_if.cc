@@ -15,6 +15,7 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/replay/simulate.h"
+#include "insight/what_if/commitments.h"
 #include "insight/what_if/node_pools.h"
 #include "insight/what_if/scenario_facts.h"
 
@@ -170,7 +171,14 @@ class WhatIfRun {
         world.period.begin().time_since_epoch().count() % kDayMs * 1000;
     replay::Replay replay = replay::simulate(
         world.jobs, world.machines,
-        {.scheduling = timed, .spot = spot, .pools = pools, .keep_runs = true, .watch = watch});
+        {.scheduling = timed,
+         .spot = spot,
+         .pools = pools,
+         .spill_over = {.after_us =
+                            input_.scenario.spill_over ? input_.scenario.spill_over->after_us : 0,
+                        .places = world.places},
+         .keep_runs = true,
+         .watch = watch});
     TRY(go_on(is_stopped_));
     return replay;
   }
@@ -352,6 +360,15 @@ class WhatIfRun {
                     result.was.jobs));
   }
 
+  Result<void> check_places(const ReplayWorld& world, const Scenario& scenario) const {
+    if (!scenario.spill_over || world.place_count > 1) return {};
+    return fail(
+        ErrorCode::kConfig,
+        fmt::format("all nodes of cluster {} are in one {}, so spilling over changes nothing",
+                    month_.cluster.text(),
+                    scenario.spill_over->place == Place::kPool ? "pool" : "region"));
+  }
+
   // Racks of so many nodes, in the order of their names: node-9 comes before node-10.
   static void set_racks(ReplayWorld& world, std::uint32_t rack_nodes) {
     if (rack_nodes == 0) return;
@@ -401,9 +418,12 @@ class WhatIfRun {
   Result<ScenarioWorld> scenario_world(const ClusterMonth& changed, const FleetView& fleet,
                                        const FleetView& ran_on, const TeamOf& team_of,
                                        const Scenario& scenario) const {
-    ReplayWorld world = TRY(
-        make_replay_world(changed, fleet, ran_on, input_.period, team_of,
-                          {.any_model = scenario.any_model, .uses_limits = scenario.uses_limits}));
+    ReplayWorld world = TRY(make_replay_world(
+        changed, fleet, ran_on, input_.period, team_of,
+        {.place = scenario.spill_over ? std::optional(scenario.spill_over->place) : std::nullopt,
+         .any_model = scenario.any_model,
+         .uses_limits = scenario.uses_limits}));
+    TRY(check_places(world, scenario));
     TRY(change_demand(world, scenario, is_stopped_));
     auto slices = TRY(change_slices(world, fleet, scenario));
     for (replay::Job& job : world.jobs) job.restart_us = scenario.restart_us;
@@ -435,6 +455,14 @@ class WhatIfRun {
     return figures;
   }
 
+  // The month with the scenario's fleet, prices and commitments.
+  Result<ScenarioFacts> facts_of(const Scenario& scenario) const {
+    ScenarioFacts facts = TRY(change_fleet(month_, input_.period, scenario, is_stopped_));
+    facts.charges =
+        TRY(change_commitments(std::move(facts.charges), scenario.commitments, is_stopped_));
+    return facts;
+  }
+
   ClusterMonth month_with(const ScenarioFacts& facts) const {
     return {.cluster = month_.cluster,
             .charges = facts.charges,
@@ -453,7 +481,7 @@ class WhatIfRun {
     if (change != 0) {
       scenario.fleet.push_back({.nodes = change, .pool = {}, .gpu_model = goal.gpu_model});
     }
-    const ScenarioFacts facts = TRY(change_fleet(month_, input_.period, scenario, is_stopped_));
+    const ScenarioFacts facts = TRY(facts_of(scenario));
     const ClusterMonth changed = month_with(facts);
     const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
     const ScenarioWorld tried = TRY(scenario_world(changed, fleet, ran_on, team_of, scenario));
@@ -732,7 +760,7 @@ class WhatIfRun {
   }
 
   Result<void> run_scenario(const FleetView& ran_on, const TeamOf& team_of, WhatIf& result) const {
-    ScenarioFacts facts = TRY(change_fleet(month_, input_.period, input_.scenario, is_stopped_));
+    ScenarioFacts facts = TRY(facts_of(input_.scenario));
     ClusterMonth changed = month_with(facts);
     const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
     const auto [world, slices, spot, pools] =

@@ -9,6 +9,7 @@ import { EXAMPLES, inWords, parts, withoutPart, withPart, type Scenario } from "
 const KINDS = [
   { value: "nodes", title: "Nodes: more or fewer" },
   { value: "price", title: "Price of nodes" },
+  { value: "commitment-end", title: "Commitments that end" },
   { value: "demand", title: "Jobs: more or fewer" },
   { value: "spot", title: "Spot capacity" },
   { value: "checkpoint", title: "Checkpoints (spot)" },
@@ -18,6 +19,7 @@ const KINDS = [
   { value: "placement", title: "Placement" },
   { value: "weight", title: "Weight of a team (fair queues)" },
   { value: "preempt", title: "Preemption" },
+  { value: "fitted", title: "Jobs drawn anew, like the month's" },
   { value: "any-model", title: "Any GPU model" },
   { value: "lengths", title: "What the scheduler knows of lengths" },
   { value: "seed", title: "Seed of chance" },
@@ -26,6 +28,7 @@ const KINDS = [
   { value: "guard", title: "Guard against starvation" },
   { value: "outage", title: "Outage of nodes" },
   { value: "autoscale", title: "Autoscaled nodes" },
+  { value: "spill-over", title: "Spill over to other pools" },
   { value: "same-rack", title: "Jobs stay in a rack" },
   { value: "slo", title: "How long jobs may wait" },
   { value: "power", title: "What a GPU draws" },
@@ -45,6 +48,7 @@ const HINTS: Record<string, string> = {
   nodes: "-20 takes away, +4 adds copies of the first of its kind.",
   price: "Percent of what they cost.",
   demand: "Percent of the jobs there were.",
+  "commitment-end": "When; before it which one (ID@…), after it what the next one costs of the price on demand (…=60%).",
   spot: "The share of the nodes that is taken back each hour. Give their price too.",
   checkpoint: "Minutes of work between two checkpoints; 0: none.",
   slice: "A MIG profile, and how long a job takes on it: 1g.5gb@120%; or a part of a shared GPU: 25%@130%.",
@@ -53,6 +57,7 @@ const HINTS: Record<string, string> = {
   guard: "Minutes after which nobody overtakes a job that doesn't fit.",
   outage: "Nodes, from when, for how long.",
   autoscale: "How many stay on, how long one takes to start, and how long it stays without work: 4@5m/10m.",
+  "spill-over": "pool or region, and after what wait a job may leave its own: pool@60m.",
   "same-rack": "Nodes of a rack, counted in the order of their names.",
   slo: "Minutes; the share of jobs that wait longer is shown.",
   power: "Watts of a GPU while it is held and while it is idle: 700/100.",
@@ -69,7 +74,7 @@ const HINTS: Record<string, string> = {
   weight: "A whole number; 1 where none is given.",
   seed: "The same seed gives the same result.",
 };
-const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", autoscale: "4@5m/10m", "same-rack": "8", slo: "60", power: "700/100", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
+const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", "commitment-end": "2026-03-15T00:00:00Z", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", autoscale: "4@5m/10m", "spill-over": "pool@60m", "same-rack": "8", slo: "60", power: "700/100", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
 const OF_MODEL = new Set(["nodes", "price", "spot", "autoscale", "power"]);
 const OF_TEAM = new Set(["demand", "slice", "weight", "quota", "off-peak", "repeat", "slo"]);
 const OF_NODES = new Set(["nodes", "autoscale"]); // chosen by model and pool
@@ -83,7 +88,7 @@ function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; team
   const [team, setTeam] = useState("");
   const lists: Record<string, string[]> = { scheduler: choices.schedulers, blocked: choices.blocked, placement: choices.placements, lengths: ["true", "limit"] };
   const list = lists[kind];
-  const isFlag = kind === "preempt" || kind === "any-model";
+  const isFlag = kind === "preempt" || kind === "any-model" || kind === "fitted";
   const chosen = list ? (list.includes(value) ? value : (list[0] ?? "")) : value.trim();
   const part = () => {
     if (isFlag) return kind;

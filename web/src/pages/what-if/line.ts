@@ -23,7 +23,7 @@ export function parts(line: string): string[] {
 }
 
 // Changes that may stand in a scenario several times; of the others the last one counts.
-const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat", "autoscale", "slo", "power"]);
+const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat", "autoscale", "slo", "power", "commitment-end"]);
 
 const keyOf = (part: string) => part.split("=", 1)[0] ?? "";
 
@@ -68,6 +68,7 @@ export function inWords(part: string): string {
     case "new-team": return `New team ${value.replace("=", ": as ").replace("@", ", ")}${value.includes("@") ? " of the jobs" : ""}`;
     case "repeat": return `${name}: ${rest.replace("x", " GPUs for ").replace("@", " each ")}`;
     case "autoscale": return `Autoscaled: at least ${value.replace("@", ", starting in ").replace("/", ", kept ").replace(/:(.*)$/, (_, which: string) => ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})`)}`;
+    case "spill-over": return `Jobs stay in their ${rest.replace("@", ", and leave after waiting ")}`;
     case "same-rack": return `Jobs on several nodes stay in a rack of ${rest} nodes`;
     case "slo": return `${name || "Others"} may wait ${rest} min`;
     case "power": return `${name} draws ${rest.replace("/", " W held, ")} W idle`;
@@ -90,6 +91,8 @@ export function inWords(part: string): string {
     case "placement": return `Placement ${rest}`;
     case "lengths": return rest === "limit" ? "The scheduler knows time limits only" : "The scheduler knows lengths";
     case "preempt": return "Preemption";
+    case "commitment-end": return `Commitment ${value.replace(/^([^@]*)$/, "ends at $1").replace("@", " ends at ").replace("=", ", exchanged at ")}`;
+    case "fitted": return "Jobs drawn anew, like the month's";
     case "any-model": return "Any GPU model";
     case "seed": return `Seed ${rest}`;
     case "depth": return `Depth ${rest}`;
