@@ -26,6 +26,11 @@ namespace pennyweight::guardrails {
 
 // All that are stated must hold. Of a list one suffices. Texts are patterns, in which '*' stands
 // for any characters; case does not matter.
+//
+// "One of" its containers, risks or groups suffices for a rule to stop a workload. In exemptions
+// and for the effect kAllow it takes all of them: each container that the rule may be about (for
+// its image or its risk, or any), each risk that the rule found, each group; and what is not known
+// of them is not met.
 struct RuleConditions {
   std::vector<std::string> kinds = {};
   std::vector<std::string> namespaces = {};
