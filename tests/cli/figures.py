@@ -528,8 +528,8 @@ def price_tiers():
         f"a,96,96,96,96,USD,2026-03-0{day}T00:00:00Z,2026-03-0{day + 1}T00:00:00Z,2026-03-01T00:00:00Z,"
         f"2026-04-01T00:00:00Z,Usage,{node},Compute,{pricing}\n" for node, day, pricing in bought))
     (cwd / "h.csv").write_text(
-        "workload,begin,end,node,devices,user,label:submitter,label:image,label:ntasks\n" + "".join(
-            f"w-{node},2026-03-01T12:00:00Z,2026-03-02T12:00:00Z,{node},2,{who}\n" for node, who in
+        "workload,begin,end,node,devices,user,label:submitter,label:image,label:slurm:ntasks,label:ntasks\n" + "".join(
+            f"w-{node},2026-03-01T12:00:00Z,2026-03-02T12:00:00Z,{node},2,{who},99\n" for node, who in
             (("n1", "ann,,,8"), ("n2", "svc,ci,vllm:1,"), ("n3", "bo,,,2"), ("n4", "bo,,,many"))))
     expect_run(["import", "--cluster", "c", "n.csv", "h.csv"], cwd)
     expect_run(["import", "bill.csv"], cwd)

@@ -4027,7 +4027,7 @@ export interface operations {
                  * @example 2026-03
                  */
                 month: components["schemas"]["Month"];
-                /** @description One of them; by default */
+                /** @description One of them; by default, all. */
                 client?: string;
             };
             header?: never;
@@ -4061,7 +4061,7 @@ export interface operations {
                  * @example 2026-03
                  */
                 month: components["schemas"]["Month"];
-                /** @description One of them; by default */
+                /** @description One of them; by default, all. */
                 client?: string;
             };
             header?: never;
@@ -4639,7 +4639,7 @@ export interface operations {
                 month: components["schemas"]["Month"];
                 /** @description Only this one. */
                 cluster?: string;
-                /** @description The dimension of who is told of; by default */
+                /** @description The dimension of who is told of; by default, team. */
                 by?: string;
             };
             header?: never;

@@ -12,12 +12,11 @@
 #include "ingest/schedulers/slurm/utf8.h"
 #include "ledger/eligible_time.h"
 #include "ledger/holding.h"
-#include "ledger/task_count.h"
 
 namespace pennyweight::slurm {
 namespace {
 
-constexpr std::array<std::string_view, 14> kBuiltIn = {"account",
+constexpr std::array<std::string_view, 13> kBuiltIn = {"account",
                                                        "comment",
                                                        "job_name",
                                                        "partition",
@@ -29,8 +28,7 @@ constexpr std::array<std::string_view, 14> kBuiltIn = {"account",
                                                        "wckey",
                                                        kSubmitTimeLabel,
                                                        kEligibleTimeLabel,
-                                                       kExitCodeLabel,
-                                                       kTasksLabel};
+                                                       kExitCodeLabel};
 
 // "1:0": what the script returned, and the signal that ended it.
 bool is_exit_code(std::string_view text) {
