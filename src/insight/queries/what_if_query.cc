@@ -324,7 +324,7 @@ Table job_table(const WhatIfQuery& query, const what_if::WhatIf& result, const s
         "Jobs elsewhere: they ran in another {0} than in the month, after they had waited {1} for "
         "room in their own, or since it could never hold them. The replay of what really ran keeps "
         "nobody in a {0}.",
-        query.scenario.spill_over->place == what_if::Place::kPool ? "pool" : "region",
+        query.scenario.spill_over->scope == what_if::HomeScope::kPool ? "pool" : "region",
         duration_text(query.scenario.spill_over->after_us)));
   }
   if (!query.scenario.queue_limits.empty()) {

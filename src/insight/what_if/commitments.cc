@@ -45,7 +45,8 @@ Charge cut_at(Charge& charge, Instant moment) {
 }
 
 // What is charged for it without the commitment; nothing: it is not charged at all.
-Result<std::optional<Charge>> without(Charge charge, const CommitmentChange& change) {
+Result<std::optional<Charge>> charge_without_commitment(Charge charge,
+                                                        const CommitmentChange& change) {
   const Money none = Money::zero(charge.costs.currency());
   if (charge.charge_category == ChargeCategory::kPurchase) {
     if (charge.charge_frequency == ChargeFrequency::kOneTime) return charge;
@@ -102,7 +103,7 @@ Result<std::vector<Charge>> change_commitments(std::vector<Charge> charges,
       result.push_back(std::move(charge));
       charge = std::move(after);
     }
-    std::optional<Charge> changed = TRY(without(std::move(charge), *change));
+    std::optional<Charge> changed = TRY(charge_without_commitment(std::move(charge), *change));
     if (changed) result.push_back(*std::move(changed));
   }
   for (std::size_t i = 0; i < changes.size(); ++i) {

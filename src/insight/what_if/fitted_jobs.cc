@@ -15,7 +15,7 @@
 namespace pennyweight::what_if {
 namespace {
 
-constexpr std::int64_t kSlotMs = std::int64_t{3600} * 1000;
+constexpr std::int64_t kHourMs = std::int64_t{3600} * 1000;
 constexpr std::size_t kHoursOfWeek = 168;
 constexpr std::uint64_t kMeanParts = 1024;
 
@@ -44,7 +44,7 @@ std::size_t hour_of_week(std::int64_t hour) {
 }
 
 // A part of an hour that lies in the period, in milliseconds of Unix time.
-struct Slot {
+struct PeriodHour {
   std::size_t hour_of_week;
   std::int64_t begin_ms;
   std::int64_t length_ms;
@@ -53,7 +53,7 @@ struct Slot {
 // What arrives in an hour of the week.
 struct Arrivals {
   std::vector<std::uint32_t> jobs;  // numbers in the world
-  std::int64_t length_ms = 0;       // of all its slots
+  std::int64_t length_ms = 0;       // of all its hours in the period
 };
 
 }  // namespace
@@ -80,14 +80,14 @@ std::uint64_t draw_poisson(std::uint64_t mean_1024ths, replay::SeededRandom& ran
 Result<void> draw_fitted_jobs(ReplayWorld& world, std::uint64_t seed, const StopCheck& is_stopped) {
   const std::int64_t begin_ms = world.period.begin().time_since_epoch().count();
   const std::int64_t end_ms = world.period.end().time_since_epoch().count();
-  const auto hour_at = [](std::int64_t ms) { return ms / kSlotMs - (ms % kSlotMs < 0 ? 1 : 0); };
-  std::vector<Slot> slots;
+  const auto hour_at = [](std::int64_t ms) { return ms / kHourMs - (ms % kHourMs < 0 ? 1 : 0); };
+  std::vector<PeriodHour> hours;
   std::array<Arrivals, kHoursOfWeek> week;
-  for (std::int64_t hour = hour_at(begin_ms); hour * kSlotMs < end_ms; ++hour) {
-    const std::int64_t from = std::max(begin_ms, hour * kSlotMs);
-    const std::int64_t to = std::min(end_ms, (hour + 1) * kSlotMs);
-    slots.push_back({hour_of_week(hour), from, to - from});
-    week[slots.back().hour_of_week].length_ms += to - from;
+  for (std::int64_t hour = hour_at(begin_ms); hour * kHourMs < end_ms; ++hour) {
+    const std::int64_t from = std::max(begin_ms, hour * kHourMs);
+    const std::int64_t to = std::min(end_ms, (hour + 1) * kHourMs);
+    hours.push_back({hour_of_week(hour), from, to - from});
+    week[hours.back().hour_of_week].length_ms += to - from;
   }
   std::vector<replay::Job> jobs;
   std::vector<JobOrigin> origins;
@@ -109,11 +109,11 @@ Result<void> draw_fitted_jobs(ReplayWorld& world, std::uint64_t seed, const Stop
   CopyNames names(world);
   std::vector<bool> is_used(world.jobs.size(), false);
   replay::SeededRandom random(seed);
-  for (const Slot& slot : slots) {
+  for (const PeriodHour& hour : hours) {
     TRY(go_on(is_stopped));
-    const Arrivals& cell = week[slot.hour_of_week];
+    const Arrivals& cell = week[hour.hour_of_week];
     if (cell.jobs.empty()) continue;
-    const auto length = static_cast<std::uint64_t>(slot.length_ms);
+    const auto length = static_cast<std::uint64_t>(hour.length_ms);
     const auto of = static_cast<std::uint64_t>(cell.length_ms);
     const auto mean =
         static_cast<std::uint64_t>((UInt128{cell.jobs.size()} * kMeanParts * length + of / 2) / of);
@@ -125,7 +125,7 @@ Result<void> draw_fitted_jobs(ReplayWorld& world, std::uint64_t seed, const Stop
                               kReplayJobsMax));
     }
     for (auto& [at_us, job] : drawn) {
-      at_us = (slot.begin_ms - begin_ms) * 1000 +
+      at_us = (hour.begin_ms - begin_ms) * 1000 +
               static_cast<std::int64_t>(random.below(length * 1000));
       job = cell.jobs[random.below(cell.jobs.size())];
     }

@@ -135,10 +135,10 @@ class WorldMaker {
 
   // Where a node is, as far as the scenario tells places apart.
   std::string place_of(const NodeView& view) const {
-    if (!rules_.place) return {};
+    if (!rules_.home) return {};
     const Node* const last = last_fact(view, world_.period);
     const Node& fact = last == nullptr ? *view.facts.back() : *last;
-    return *rules_.place == Place::kPool ? fact.pool.text() : fact.region;
+    return *rules_.home == HomeScope::kPool ? fact.pool.text() : fact.region;
   }
 
   // Where the job may run: at home with the models that it may have there, and then elsewhere.
@@ -185,7 +185,7 @@ class WorldMaker {
     const std::uint32_t model = number_of_model(view);
     if (models_.size() > 64)
       return fail(ErrorCode::kUnsupported,
-                  rules_.place
+                  rules_.home
                       ? "the fleet has over 64 GPU models, counted in each pool or region; a "
                         "replay takes 64. Leave spill-over out"
                       : "the fleet has over 64 GPU models; a replay takes 64");
@@ -260,7 +260,7 @@ class WorldMaker {
     }
     job.request.cpu_milli = holding.cpu_milli.value_or(0);
     job.request.memory_mib = holding.memory_bytes.value_or(0) / kMibBytes;
-    if (rules_.place) {
+    if (rules_.home) {
       set_places(job, nodes);
     } else if (!rules_.any_model && milli > 0) {
       for (const std::uint32_t at : nodes) {

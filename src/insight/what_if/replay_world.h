@@ -40,8 +40,8 @@ struct JobOrigin {
 };
 
 struct JobRules {
-  std::optional<Place> place = {};  // jobs stay in that in which they ran, until they may leave
-  bool any_model = false;           // a job may run on any GPU model
+  std::optional<HomeScope> home = {};  // jobs stay in that in which they ran, until they may leave
+  bool any_model = false;              // a job may run on any GPU model
   bool uses_limits =
       false;  // the scheduler knows time limits, where jobs have some, and no lengths
 };

@@ -99,9 +99,9 @@ struct AutoscaleChange {
 };
 
 // What jobs stay in until they have waited for so long, and then may leave.
-enum class Place { kPool, kRegion };
+enum class HomeScope { kPool, kRegion };
 struct SpillChange {
-  Place place = Place::kPool;
+  HomeScope scope = HomeScope::kPool;
   std::int64_t after_us = 0;
 };
 

@@ -380,7 +380,7 @@ TEST(Places, JobsStayWhereTheyRanAndMayLeave) {
   const auto world_with = [&](bool any_model) {
     return make_replay_world(month, view, view, kMarch,
                              [](const Holding&) { return std::string(); },
-                             {.place = Place::kPool, .any_model = any_model});
+                             {.home = HomeScope::kPool, .any_model = any_model});
   };
   // The models of nodes by name: 0 is that of n1, 1 of s1, 2 of t1.
   const auto same = world_with(false);

@@ -647,7 +647,7 @@ class ScenarioReader {
                               texts_.preempts ? "who interrupts whom elsewhere is not replayed"
                                               : "nodes that are cut are of no place there"));
     }
-    scenario.spill_over = {.place = place == "pool" ? Place::kPool : Place::kRegion,
+    scenario.spill_over = {.scope = place == "pool" ? HomeScope::kPool : HomeScope::kRegion,
                            .after_us = *after};
     return {};
   }

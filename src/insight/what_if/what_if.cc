@@ -366,7 +366,7 @@ class WhatIfRun {
         ErrorCode::kConfig,
         fmt::format("all nodes of cluster {} are in one {}, so spilling over changes nothing",
                     month_.cluster.text(),
-                    scenario.spill_over->place == Place::kPool ? "pool" : "region"));
+                    scenario.spill_over->scope == HomeScope::kPool ? "pool" : "region"));
   }
 
   // Racks of so many nodes, in the order of their names: node-9 comes before node-10.
@@ -420,7 +420,7 @@ class WhatIfRun {
                                        const Scenario& scenario) const {
     ReplayWorld world = TRY(make_replay_world(
         changed, fleet, ran_on, input_.period, team_of,
-        {.place = scenario.spill_over ? std::optional(scenario.spill_over->place) : std::nullopt,
+        {.home = scenario.spill_over ? std::optional(scenario.spill_over->scope) : std::nullopt,
          .any_model = scenario.any_model,
          .uses_limits = scenario.uses_limits}));
     TRY(check_places(world, scenario));
