@@ -91,7 +91,8 @@ TEST(AlertConfig, AMisspeltRuleIsRefused) {
   const auto silence =
       parse_config("alerts: {silences: [{rule: idle, to: 2026-01-01, reason: r}]}\n", "p.yaml");
   ASSERT_FALSE(silence);
-  EXPECT_THAT(silence.error().message, HasSubstr("there is no rule 'idle'; the rules are approval_"));
+  EXPECT_THAT(silence.error().message,
+              HasSubstr("there is no rule 'idle'; the rules are approval_"));
   const auto sound = parse_config("alerts: {off: [gpu_idle], idle_for: 90m}\n", "p.yaml");
   ASSERT_TRUE(sound);
   EXPECT_EQ(sound->alerts.idle_for_ms, 5'400'000u);
