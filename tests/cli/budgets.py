@@ -70,9 +70,9 @@ everything, _ = expect_run(["--config", "budgets.yaml", "budget", "--today", "20
 expect(everything.count("team=nlp") >= 6, "all budgets are shown")
 expect_run(["--config", "budgets.yaml", "budget", "euro", "--today", "2026-03-20", "--check"], cwd, 1)
 expect_run(["--config", "budgets.yaml", "budget", "all", "--today", "2026-03-01", "--check"], cwd, 0)
-# Nor does a scope pass that nothing has ever matched: it is probably misspelt.
+# Nor does a scope pass that nothing matches: it is probably misspelt.
 expect_run(["--config", "budgets.yaml", "budget", "misspelt", "--today", "2026-03-20", "--check"], cwd, 1,
-           ["unknown", "no cost has ever matched its scope, team=npl"])
+           ["unknown", "no cost of the last 400 days matches its scope, team=npl"])
 expect_run(["--config", "budgets.yaml", "budget", "none"], cwd, 1, ["there is no budget 'none'"])
 # People set budgets besides those of the configuration; each change is a version and in the audit log.
 at = ["--config", "budgets.yaml"]
@@ -87,6 +87,9 @@ for arguments, why in ((["set", "month", "--amount", "1 USD"], "part of the conf
                        (["set", "x", "--amount", "1 USD", "--period", "decade"], "use day, week"),
                        (["set", "x", "--amount", "9 gpu_hours", "--cost", "list"], "GPU-hours have no list cost; leave"),
                        (["set", "x", "--amount", "9 gpu_hours", "--cost", "effective"], "have no effective cost"),
+                       (["--check", "set", "x", "--amount", "1 USD"], "set excludes"),
+                       (["--explain", "remove", "x"], "remove excludes"),
+                       (["--today", "2026-03-18", "history"], "history excludes"),
                        (["remove", "month"], "part of the configuration")):
     expect_run([*at, "budget", *arguments], cwd, 2, [why])
 expect_run([*at, "budget", "remove", "nobody"], cwd, 1, ["nobody has set a budget 'nobody'"])

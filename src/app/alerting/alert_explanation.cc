@@ -53,16 +53,36 @@ std::optional<std::string> silence_of(const AlertCondition& condition, const Ale
   return std::nullopt;
 }
 
-// "ops, lead (after 1 hour), desk (in business hours)"
-std::string hearers(const AlertCondition& condition, const AlertConfig& config) {
+// What became of the newest notification of its beginning: empty where it was accepted.
+std::string delivery_state(const std::string& receiver, const Alert& alert,
+                           const AlertState& state) {
+  const auto is_of_it = [&](const OutboxEntry& entry) {
+    return entry.receiver == receiver && entry.notification.is_firing &&
+           entry.notification.alert.is_same(alert);
+  };
+  const auto waits = std::ranges::find_if(state.outbox, is_of_it);
+  if (waits != state.outbox.end()) {
+    if (waits->problem.empty()) return fmt::format("waits until {}", to_text(waits->next));
+    return fmt::format("waits until {} after attempt {}: {}", to_text(waits->next), waits->attempts,
+                       waits->problem);
+  }
+  const auto given_up = std::ranges::find_if(state.dead, is_of_it);
+  if (given_up == state.dead.end()) return "";
+  return "was given up: " + given_up->problem;
+}
+
+// "ops, lead (after 1 hour; waits until …), desk (in business hours)"
+std::string hearers(const Alert& alert, const AlertState& state, const AlertConfig& config) {
   std::vector<std::string> names;
   for (const ReceiverConfig& one : config.receivers) {
-    if (!hears_of(one, condition)) continue;
+    if (!hears_of(one, alert.condition)) continue;
     std::string name = one.name;
     if (one.after_ms > 0)
       name += fmt::format(" (after {})", pause_text(milliseconds(one.after_ms)));
     if (one.is_in_hours) name += " (in business hours)";
     if (one.digest != DigestPeriod::kNone) name += " (in its digest)";
+    const std::string how = delivery_state(one.name, alert, state);
+    if (!how.empty()) name += " " + how;
     names.push_back(std::move(name));
   }
   if (names.empty()) return "no receiver hears of it";
@@ -79,12 +99,15 @@ std::string explain_alert(const Alert& alert, const AlertState& state, const Con
     text = "nobody is told, because of " +
            silence_of(condition, state, config, now)
                .value_or("a graver alert about the same, which says it already");
+  } else if (!alert.notified && alert.since + condition.wait <= now) {
+    text = fmt::format("it is told of with the next ones: one evaluation tells of at most {}",
+                       AlertTiming().notifications_max);
   } else if (!alert.notified) {
     text = fmt::format("nobody is told before it has held for {}, at {}",
                        pause_text(condition.wait), to_text(alert.since + condition.wait));
   } else {
     text = fmt::format("it was told of at {}: {}", to_text(*alert.notified),
-                       hearers(condition, config.alerts));
+                       hearers(alert, state, config.alerts));
   }
   const milliseconds keep = condition.keep.value_or(alert_hold(config.alerts));
   return text + fmt::format("; it ends {} after it was last seen", pause_text(keep));

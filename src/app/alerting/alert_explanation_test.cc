@@ -41,6 +41,40 @@ TEST(AlertExplanation, NamesWhoHearsOfItAndWhen) {
             "after it was last seen");
 }
 
+TEST(AlertExplanation, SaysWhatHasNotArrived) {
+  Config config;
+  ReceiverConfig ops;
+  ops.name = "ops";
+  ReceiverConfig chat;
+  chat.name = "chat";
+  config.alerts.receivers = {ops, chat};
+  const Alert alert = hot_alert();
+  AlertState state;
+  state.outbox = {{.receiver = "ops",
+                   .notification = {alert.id() + "/firing", alert, true},
+                   .attempts = 3,
+                   .next = kExplainedAt,
+                   .problem = "it answers with 500"}};
+  state.dead = {{.receiver = "chat",
+                 .notification = {alert.id() + "/firing", alert, true},
+                 .attempts = 40,
+                 .next = kExplainedAt,
+                 .problem = "it answers with 404"}};
+  EXPECT_EQ(explain_alert(alert, state, config, kExplainedAt),
+            "it was told of at 2026-03-04T09:55:00Z: ops waits until 2026-03-04T10:00:00Z after "
+            "attempt 3: it answers with 500, chat was given up: it answers with 404; it ends 5 "
+            "minutes after it was last seen");
+  Alert other = alert;
+  other.since = kExplainedAt;
+  EXPECT_EQ(explain_alert(other, state, config, kExplainedAt),
+            "it was told of at 2026-03-04T09:55:00Z: ops, chat; it ends 5 minutes after it was "
+            "last seen");
+  other.notified.reset();
+  EXPECT_EQ(explain_alert(other, state, config, kExplainedAt),
+            "it is told of with the next ones: one evaluation tells of at most 100; it ends 5 "
+            "minutes after it was last seen");
+}
+
 TEST(AlertExplanation, SaysWhatKeepsItQuiet) {
   Alert alert = hot_alert();
   alert.is_silent = true;

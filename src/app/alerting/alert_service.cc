@@ -374,6 +374,7 @@ bool AlertService::save() {
 std::vector<OutboxEntry> AlertService::take_due(Instant now) {
   const std::lock_guard lock(mutex_);
   std::vector<OutboxEntry> due;
+  std::vector<OutboxEntry*> taken;
   std::set<std::tuple<std::string_view, std::string_view, std::string_view>> waiting;
   for (OutboxEntry& entry : state_.outbox) {
     if (due.size() >= kDeliveriesMax) break;
@@ -397,9 +398,12 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
     if (entry.next > now && entry.next - now < wait_max) continue;
     due.push_back(entry);
     ++entry.attempts;
+    taken.push_back(&entry);
   }
-  if (!due.empty() && !save()) return {};
-  return due;
+  if (due.empty() || save()) return due;
+  // Nothing is tried that is not on disk, however long that is full.
+  for (OutboxEntry* entry : taken) --entry->attempts;
+  return {};
 }
 
 // Callers hold the mutex.
@@ -431,13 +435,13 @@ void AlertService::add_approval_links(std::span<AlertNotification> message) {
   const auto& link_of = finder_.sources().approval_link;
   if (!link_of) return;
   for (AlertNotification& one : message) {
-    AlertCondition& condition = one.alert.condition;
+    const AlertCondition& condition = one.alert.condition;
     const bool is_asked = one.is_firing && condition.rule.starts_with("approval_") &&
                           !condition.owner.empty() && !condition.subject.empty();
     if (!is_asked) continue;
     const auto link = link_of(condition.subject, condition.owner);
     // Without it they can still sign in.
-    if (link) condition.summary += "; to decide, open " + *link;
+    if (link) one.link = "; to decide, open " + *link;
   }
 }
 
@@ -451,12 +455,16 @@ void AlertService::deliver(Instant now) {
     const bool has_receiver = receiver != nullptr;
     std::vector<Alert> ongoing;
     if (has_receiver && receiver->digest != DigestPeriod::kNone) ongoing = firing_for(*receiver);
-    const std::size_t size = has_receiver ? notifications_per_message(receiver->kind) : 1;
     std::string problem = has_receiver ? "" : "there is no such receiver any more";
-    for (std::size_t begin = 0; begin < entries.size(); begin += size) {
-      const auto part = std::span(entries).subspan(begin, std::min(size, entries.size() - begin));
+    for (std::size_t begin = 0; begin < entries.size();) {
       std::vector<AlertNotification> message;
-      for (const OutboxEntry* entry : part) message.push_back(entry->notification);
+      const std::size_t most = has_receiver ? notifications_per_message(receiver->kind) : 1;
+      for (std::size_t i = begin; i < std::min(begin + most, entries.size()); ++i) {
+        message.push_back(entries[i]->notification);
+      }
+      if (has_receiver) message.resize(count_in_message(*receiver, message));
+      const auto part = std::span(entries).subspan(begin, message.size());
+      begin += message.size();
       if (has_receiver && receiver->has_approval_links) add_approval_links(message);
       // One that does not answer is not asked again in this round.
       if (problem.empty()) {

@@ -166,6 +166,29 @@ TEST_F(PutOffAlerts, AreNotSentBeforeTheyAreOnDisk) {
   EXPECT_EQ(service->now().ended.size(), 1u);
 }
 
+// While the disk is full nothing is tried, so that no attempt counts, and the pause stays short.
+TEST_F(PutOffAlerts, AFullDiskTakesNoAttempts) {
+  config_.alerts.receivers[0].is_in_hours = false;
+  config_.alerts.receivers.resize(1);
+  std::filesystem::create_directories(folder_ / "disk");
+  const auto service = make_service("disk/alerts.json");
+  service->run_once();
+  ASSERT_EQ(service->state().outbox.size(), 1u);
+  EXPECT_EQ(service->state().outbox.front().attempts, 1u);
+  std::filesystem::rename(folder_ / "disk", folder_ / "full");
+  for (int i = 0; i < 50; ++i) {
+    clock_.advance(std::chrono::minutes(1));
+    service->run_once();
+  }
+  EXPECT_EQ(service->state().outbox.front().attempts, 1u);
+  std::filesystem::rename(folder_ / "full", folder_ / "disk");
+  clock_.advance(std::chrono::minutes(1));
+  service->run_once();
+  ASSERT_EQ(service->state().outbox.size(), 1u);
+  EXPECT_EQ(service->state().outbox.front().attempts, 2u);
+  EXPECT_TRUE(service->state().dead.empty());
+}
+
 // The clock goes back by a day while an alert goes on: it is the same alert, and is told of once.
 TEST_F(PutOffAlerts, AreTheSameWhenTheClockGoesBack) {
   config_.alerts.receivers[0].is_in_hours = false;

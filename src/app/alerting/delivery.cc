@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "app/context/mail_server.h"
 #include "core/base_encoding.h"
@@ -24,6 +25,9 @@ constexpr std::size_t kAnswerBytesMax = 1u << 20;
 constexpr int kEvaluationsValid = 4;
 constexpr std::chrono::milliseconds kValidMin{300'000};
 constexpr std::chrono::milliseconds kMailTimeout{20'000};
+// A message of Slack is cut at 40,000 characters, and a card of more than 28 KB is refused by
+// Teams: of the texts, before they are JSON.
+constexpr std::size_t kChatBytesMax = 20'000;
 
 http::Settings client_settings(bool is_public_only) {
   return {.body_bytes_max = kAnswerBytesMax, .public_addresses_only = is_public_only};
@@ -107,14 +111,33 @@ std::size_t notifications_per_message(ReceiverKind kind) {
       return 200;
     case ReceiverKind::kSlack:
     case ReceiverKind::kTeams:
-      return 20;  // a message of Slack is cut at 40,000 characters, a card of Teams at 28 KB
+      return 20;
   }
   return 1;
 }
 
-Result<void> Delivery::send(const ReceiverConfig& receiver,
-                            std::span<const AlertNotification> notifications, bool is_retry,
-                            Instant now, std::span<const Alert> ongoing) {
+std::size_t count_in_message(const ReceiverConfig& receiver,
+                             std::span<const AlertNotification> notifications) {
+  const bool is_slack = receiver.kind == ReceiverKind::kSlack;
+  if (!is_slack && receiver.kind != ReceiverKind::kTeams) return notifications.size();
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < notifications.size(); ++i) {
+    const AlertNotification& one = notifications[i];
+    bytes +=
+        is_slack ? slack_text(one, receiver.text).size() : teams_text(one, receiver.text).size();
+    if (i > 0 && bytes > kChatBytesMax) return i;
+  }
+  return notifications.size();
+}
+
+Result<void> Delivery::send(const ReceiverConfig& receiver, std::span<const AlertNotification> told,
+                            bool is_retry, Instant now, std::span<const Alert> ongoing) {
+  std::vector<AlertNotification> notifications(told.begin(), told.end());
+  const bool is_chat =
+      receiver.kind == ReceiverKind::kSlack || receiver.kind == ReceiverKind::kTeams;
+  for (AlertNotification& one : notifications) {
+    if (!is_chat) one.alert.condition.summary += one.link;
+  }
   const AlertNotification& first = notifications.front();
   switch (receiver.kind) {
     case ReceiverKind::kAlertmanager:

@@ -51,6 +51,11 @@ bool hears_of(const ReceiverConfig& receiver, const AlertCondition& condition);
 // How many notifications such a receiver gets as one message.
 std::size_t notifications_per_message(ReceiverKind kind);
 
+// How many of the first of these fit into one message of the receiver, 1 at least; chats refuse
+// what is too long as a whole. REQUIRES: not empty, no more than notifications_per_message().
+std::size_t count_in_message(const ReceiverConfig& receiver,
+                             std::span<const AlertNotification> notifications);
+
 // The host of an address: "[::1]" without its brackets.
 std::string host_of(std::string_view url);
 

@@ -162,14 +162,18 @@ Verb declare_alerts(CLI::App& app) {
   const auto options = std::make_shared<AlertOptions>();
   CLI::App* command =
       app.add_subcommand("alerts", "Show what alerts go on and what could not be delivered");
-  command->add_option("--test", options->receiver, "Send a test message to this receiver instead");
+  CLI::Option* test = command->add_option("--test", options->receiver,
+                                          "Send a test message to this receiver instead");
   CLI::Option* from = command->add_option(
       "--from", options->from,
       "Show instead what the rules would have told of from this day on, such as 2026-03-01");
   command->add_option("--to", options->to, "The last day of these; by default, yesterday")
       ->needs(from);
-  command->add_flag("--explain", options->explains,
-                    "Who heard of each alert, or what keeps it quiet, and when it ends");
+  command
+      ->add_flag("--explain", options->explains,
+                 "Who heard of each alert, or what keeps it quiet, and when it ends")
+      ->excludes(test)
+      ->excludes(from);
   add_table_options(*command, options->table);
   command->footer(examples_footer("alerts"));
   return {command, [options](Context& context) { return run_alerts(*options, context); }};

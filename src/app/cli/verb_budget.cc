@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "app/cli/budget_changes.h"
 #include "app/cli/shared_options.h"
@@ -103,12 +104,18 @@ Verb declare_budget(CLI::App& app) {
   command->add_option("--today", options->today, "As on this day, such as 2026-04-01");
   command->add_flag("--check", options->checks,
                     "Exit with 1 if a budget is exceeded, can't be measured, or has a scope "
-                    "that no cost has ever matched");
+                    "that no known cost matches");
   command->add_flag("--explain", options->explains,
                     "The arithmetic of each in sentences, with the report of the same costs");
   add_table_options(*command, options->table);
   command->footer(examples_footer("budget"));
+  const std::vector<CLI::Option*> shown_only = command->get_options();
   const auto change = add_budget_changes(*command);
+  for (CLI::App* subcommand : command->get_subcommands([](CLI::App*) { return true; })) {
+    for (CLI::Option* option : shown_only) {
+      if (option != command->get_help_ptr()) subcommand->excludes(option);
+    }
+  }
   return {command, [options, change](Context& context) {
             if (auto done = change(context)) return *std::move(done);
             return run_budget(*options, context);

@@ -14,6 +14,9 @@
 namespace pennyweight {
 namespace {
 
+constexpr std::size_t kChatTextBytesMax = 3'000;
+constexpr std::string_view kZeroWidthSpace = "\u200b";
+
 // Of which alerts it can't be known whether they go on.
 class UnknownIndex {
  public:
@@ -120,10 +123,21 @@ std::string field(std::string_view name, std::string_view value) {
   return fmt::format("{}: {}", json_string(name), json_string(value));
 }
 
+// So that nothing in a name becomes a line or a link.
+std::string in_one_line(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_control = static_cast<unsigned char>(text[i]) < 0x20;
+    out += is_control ? ' ' : text[i];
+    if (out.ends_with("://")) out += kZeroWidthSpace;
+  }
+  return out;
+}
+
 // Slack reads &, < and > as markup: https://api.slack.com/reference/surfaces/formatting#escaping
 std::string escape_for_slack(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : in_one_line(text)) {
     if (c == '&') {
       out += "&amp;";
     } else if (c == '<') {
@@ -135,6 +149,39 @@ std::string escape_for_slack(std::string_view text) {
     }
   }
   return out;
+}
+
+// A card reads Markdown: links, emphasis and lists.
+std::string escape_for_teams(std::string_view text) {
+  static constexpr std::string_view kMarkup = "\\[]()*_#`~>!";
+  std::string out;
+  for (const char c : in_one_line(text)) {
+    if (kMarkup.contains(c)) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+// Neither a letter nor an escape is cut in two.
+std::string cut_for_chat(std::string text) {
+  if (text.size() <= kChatTextBytesMax) return text;
+  std::size_t size = kChatTextBytesMax;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+  text.resize(size);
+  const std::size_t entity = text.rfind('&');
+  if (entity != std::string::npos && text.find(';', entity) == std::string::npos) {
+    text.resize(entity);
+  }
+  const std::size_t last = text.find_last_not_of('\\');
+  if (last != std::string::npos && (text.size() - last) % 2 == 0) text.pop_back();
+  return text + "…";
+}
+
+std::string chat_text(const AlertNotification& one, std::string_view text,
+                      std::string (*escape)(std::string_view)) {
+  return cut_for_chat(text.empty() ? escape(alert_text(one))
+                                   : fill_message_template(text, one, escape)) +
+         one.link;
 }
 
 std::string labels_json(const AlertCondition& condition) {
@@ -263,24 +310,30 @@ std::string webhook_json(const AlertNotification& notification, bool is_retry) {
   return text + "}";
 }
 
+std::string slack_text(const AlertNotification& notification, std::string_view text) {
+  return chat_text(notification, text, escape_for_slack);
+}
+
+std::string teams_text(const AlertNotification& notification, std::string_view text) {
+  return chat_text(notification, text, escape_for_teams);
+}
+
 std::string slack_json(std::span<const AlertNotification> notifications, std::string_view text) {
   std::string lines;
   for (const AlertNotification& one : notifications) {
     if (!lines.empty()) lines += '\n';
-    lines += text.empty() ? escape_for_slack(alert_text(one))
-                          : fill_message_template(text, one, escape_for_slack);
+    lines += slack_text(one, text);
   }
-  return fmt::format("{{{}}}", field("text", lines));
+  return fmt::format("{{{}, \"unfurl_links\": false, \"unfurl_media\": false}}",
+                     field("text", lines));
 }
 
 std::string teams_json(std::span<const AlertNotification> notifications, std::string_view text) {
-  const auto as_it_is = [](std::string_view value) { return std::string(value); };
   std::string blocks;
   for (const AlertNotification& one : notifications) {
     if (!blocks.empty()) blocks += ", ";
-    blocks += fmt::format(
-        "{{\"type\": \"TextBlock\", \"wrap\": true, {}}}",
-        field("text", text.empty() ? alert_text(one) : fill_message_template(text, one, as_it_is)));
+    blocks += fmt::format("{{\"type\": \"TextBlock\", \"wrap\": true, {}}}",
+                          field("text", teams_text(one, text)));
   }
   return fmt::format(
       "{{\"type\": \"message\", \"attachments\": [{{\"contentType\": "

@@ -64,6 +64,8 @@ struct AlertNotification {
   std::string id;  // of the occurrence and what is said of it; a repetition has a number
   Alert alert;
   bool is_firing = true;
+  // An address of ours that is added to the summary when it is sent, and kept nowhere.
+  std::string link = {};
 };
 
 struct AlertSilence {
@@ -135,8 +137,12 @@ void undo(AlertBook& book, const AlertChanges& changes);
 std::string alertmanager_json(std::span<const AlertNotification> notifications, Instant now,
                               std::chrono::milliseconds valid_for);
 std::string webhook_json(const AlertNotification& notification, bool is_retry);
-// Slack and Teams get several as one message, each in the words of `text`, a message template; with
-// an empty one as alert_text() has it.
+// One alert in a chat, in the words of `text`, a message template; with an empty one as
+// alert_text() has it. What comes from names is neither markup nor a link, and has no lines of its
+// own; what is longer than 3,000 bytes is cut.
+std::string slack_text(const AlertNotification& notification, std::string_view text);
+std::string teams_text(const AlertNotification& notification, std::string_view text);
+// Slack and Teams get several as one message.
 std::string slack_json(std::span<const AlertNotification> notifications,
                        std::string_view text = {});
 std::string teams_json(std::span<const AlertNotification> notifications,

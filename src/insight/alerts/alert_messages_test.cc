@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/utf8.h"
 #include "insight/alerts/alert_mail.h"
 #include "insight/alerts/message_template.h"
 #include "insight/alerts/pager_duty.h"
@@ -85,13 +86,39 @@ TEST(MessageTemplate, ValuesAreEscapedAndTheWordsBetweenThemAreNot) {
       .rule = "gpu_hot", .scope = "lab/n1", .owner = "<!channel>", .summary = "a & {owner}"};
   const std::string text = "<!here> {{*{status}*}} {summary} {owner} x/{rule}";
   ASSERT_TRUE(check_message_template(text));
-  EXPECT_EQ(slack_json({&one, 1}, text),
-            R"({"text": "<!here> {*FIRING*} a &amp; {owner} &lt;!channel&gt; x/gpu_hot"})");
+  EXPECT_EQ(slack_text(one, text), "<!here> {*FIRING*} a &amp; {owner} &lt;!channel&gt; x/gpu_hot");
   one.is_firing = false;
-  EXPECT_THAT(
-      teams_json({&one, 1}, text),
-      testing::HasSubstr(R"("text": "<!here> {*RESOLVED*} a & {owner} <!channel> x/gpu_hot")"));
-  EXPECT_EQ(slack_json({&one, 1}), R"({"text": "RESOLVED (warning): a &amp; {owner}"})");
+  EXPECT_EQ(teams_text(one, text), "<!here> {*RESOLVED*} a & {owner} <\\!channel\\> x/gpu\\_hot");
+  EXPECT_EQ(slack_text(one, ""), "RESOLVED (warning): a &amp; {owner}");
+}
+
+TEST(MessageTemplate, NamesAreNeitherLinksNorMarkupNorLines) {
+  AlertNotification one{.id = "1", .alert = {.condition = {}}};
+  one.alert.condition.summary = "[pay](https://evil.example)\n# *now*";
+  EXPECT_EQ(slack_text(one, "{summary}"), "[pay](https://\u200bevil.example) # *now*");
+  EXPECT_EQ(teams_text(one, "{summary}"),
+            "\\[pay\\]\\(https://\u200bevil.example\\) \\# \\*now\\*");
+  // An address of ours is one.
+  one.link = "; to decide, open https://pw.example/approve/1_2";
+  EXPECT_THAT(teams_text(one, "{summary}"),
+              testing::EndsWith("; to decide, open https://pw.example/approve/1_2"));
+}
+
+TEST(MessageTemplate, WhatIsTooLongIsCutBetweenLettersAndEscapes) {
+  AlertNotification one{.id = "1", .alert = {.condition = {}}};
+  for (const char* letter : {"€", "&", "*", "a"}) {
+    one.alert.condition.summary.clear();
+    for (int i = 0; i < 4'000; ++i) one.alert.condition.summary += letter;
+    for (const std::string_view prefix : {"", "a", "ab", "abc"}) {
+      const std::string text = std::string(prefix) + "{summary}";
+      for (const std::string& said : {slack_text(one, text), teams_text(one, text)}) {
+        EXPECT_LE(said.size(), 3'003u);
+        EXPECT_GT(said.size(), 2'900u);
+        EXPECT_TRUE(is_utf8(said));
+        EXPECT_FALSE(said.ends_with("&am…") || said.ends_with("&a…")) << said.substr(2'990);
+      }
+    }
+  }
 }
 
 }  // namespace

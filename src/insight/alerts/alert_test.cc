@@ -316,8 +316,8 @@ TEST(Alerts, TextsOfReceivers) {
   EXPECT_THAT(webhook_json(told[0], true), HasSubstr(R"("status": "firing", "is_retry": true)"));
   const std::vector<AlertNotification> two{told[0], told[0]};
   EXPECT_EQ(slack_json(two),
-            R"({"text": "FIRING (warning): \"quoted\"\n&lt;b&gt;\nFIRING (warning): )"
-            R"(\"quoted\"\n&lt;b&gt;"})");
+            R"({"text": "FIRING (warning): \"quoted\" &lt;b&gt;\nFIRING (warning): )"
+            R"(\"quoted\" &lt;b&gt;", "unfurl_links": false, "unfurl_media": false})");
   EXPECT_THAT(teams_json(told), HasSubstr("AdaptiveCard"));
 }
 

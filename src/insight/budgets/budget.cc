@@ -248,10 +248,11 @@ BudgetStatus measure_period(const Budget& budget, const BudgetDays& period, cons
     status.notes.emplace_back("there is nothing to spend in this period");
   }
   if (spent.days.empty()) {
-    status.is_unmatched = true;
-    status.notes.push_back(
-        fmt::format("no cost has ever matched its scope{}; check the names in it",
-                    budget.filters.empty() ? "" : ", " + budget.filters.front()));
+    // One that is set ahead may be for a team that is to come.
+    status.is_unmatched = period.first <= today;
+    status.notes.push_back(fmt::format(
+        "no cost of the last {} days matches its scope{}; check the names in it",
+        kBudgetHistoryDays, budget.filters.empty() ? "" : ", " + budget.filters.front()));
   } else if ((today - spent.complete_until).count() > 3 && complete < elapsed) {
     status.notes.push_back(fmt::format("costs are complete until {} only",
                                        pennyweight::to_text(spent.complete_until)));

@@ -21,6 +21,9 @@ namespace pennyweight {
 // The "currency" of budgets and forecasts in GPU-hours: ISO 4217's code for "no currency", three X.
 inline constexpr Currency kGpuHourUnit{"\x58XX"};
 
+// The costs of so many days, and of all days of roll-over, are known of a budget.
+inline constexpr int kBudgetHistoryDays = 400;
+
 // Which cost counts where nobody says it, and what stands in its place in a budget of GPU-hours.
 inline constexpr std::string_view kUsualCost = "effective";
 inline constexpr std::string_view kGpuHourCost = "gpu_hours";
@@ -96,9 +99,10 @@ struct BudgetStatus {
   std::vector<std::string> notes = {};
   std::string problem =
       {};  // why it could not be measured: then only budget, days and amount are set
-  bool is_outdated = false;   // the last complete day is weeks ago, and the period goes on
-  bool is_unmatched = false;  // no cost has ever matched its scope: it may be misspelt
-  // "unknown" (it could not be measured, or only long ago, or its scope has never matched a cost),
+  bool is_outdated = false;  // the last complete day is weeks ago, and the period goes on
+  // It has begun, and no cost that is known matches its scope: that may be misspelt.
+  bool is_unmatched = false;
+  // "unknown" (it could not be measured, or only long ago, or no cost matches its scope),
   // "exceeded", "at risk" (the forecast exceeds it, or the probability is 80 % or more),
   // "on track".
   std::string_view state() const;

@@ -58,6 +58,13 @@ TEST(Budget, AScopeThatNoCostHasEverMatchedIsNotOnTrack) {
   const auto status = measure_budget(budget, {}, day("2026-04-13"), {});
   EXPECT_EQ(status.state(), "unknown");
   EXPECT_THAT(status.notes, testing::Contains(testing::HasSubstr("team=npl; check the names")));
+  // One that is set ahead may be for a team that is to come.
+  budget.period = BudgetPeriod::kProject;
+  budget.from = day("2026-05-01");
+  budget.to = day("2026-06-30");
+  EXPECT_EQ(measure_budget(budget, {}, day("2026-04-13"), {}).state(), "on track");
+  EXPECT_EQ(measure_budget(budget, {}, day("2026-05-01"), {}).state(), "unknown");
+  budget = monthly(9000);
   // A cost of today is enough, and so is one of nothing: somebody has that name.
   SpentDays spent;
   spent.days.emplace(day("2026-04-13"), usd(0));
@@ -170,7 +177,8 @@ TEST(Budget, NothingToSpendAndNothingSpentAreSaid) {
   const auto status = measure_budget(monthly(0), {}, day("2026-04-13"), {});
   EXPECT_FALSE(status.actual_permille);
   EXPECT_THAT(status.notes, testing::Contains(HasSubstr("nothing to spend")));
-  EXPECT_THAT(status.notes, testing::Contains(HasSubstr("no cost has ever matched")));
+  EXPECT_THAT(status.notes,
+              testing::Contains(HasSubstr("no cost of the last 400 days matches its scope")));
 }
 
 }  // namespace

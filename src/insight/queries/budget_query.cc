@@ -17,7 +17,6 @@
 namespace pennyweight {
 namespace {
 
-constexpr int kHistoryDays = 400;
 constexpr int kForecastDaysLeftMax = 400;
 // Of costs that ended longer ago a forecast of today would say nothing.
 constexpr int kHistoryAgeDaysMax = 35;
@@ -44,7 +43,7 @@ BudgetDays period_of(const Budget& budget, const PeriodQuery& params) {
 Date first_day_of(const Budget& budget, const PeriodQuery& params) {
   Date first = period_of(budget, params).first;
   if (budget.rolls_over && budget.from) first = std::min(first, *budget.from);
-  return std::min(first, params.today - std::chrono::days(kHistoryDays));
+  return std::min(first, params.today - std::chrono::days(kBudgetHistoryDays));
 }
 
 // All days of the scope of a budget; complete or not.
@@ -232,7 +231,7 @@ std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget*
   const bool is_keeping = params.version && params.kept != nullptr && !params.period_day;
   std::vector<std::shared_ptr<const BudgetFacts>> all(budgets.size());
   std::vector<ScopeCosts::Scope> scopes;
-  Date first = params.today - std::chrono::days(kHistoryDays);
+  Date first = params.today - std::chrono::days(kBudgetHistoryDays);
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     if (is_keeping) all[i] = params.kept->facts(*budgets[i], moment);
     if (all[i]) continue;

@@ -10,7 +10,7 @@ import { toHeight } from "../../util/money";
 const STATES: Record<string, { rank: number; tone: Tone; meaning: string }> = {
   exceeded: { rank: 0, tone: "bad", meaning: "More was spent than budgeted" },
   "at risk": { rank: 1, tone: "warn", meaning: "The forecast exceeds it, or does so with a probability of 80 % or more" },
-  unknown: { rank: 2, tone: "neutral", meaning: "It could not be measured, or nothing has ever matched its scope; a note below says why" },
+  unknown: { rank: 2, tone: "neutral", meaning: "It could not be measured, or no known cost matches its scope; a note below says why" },
   "on track": { rank: 3, tone: "good", meaning: "The forecast stays within it" },
 };
 
