@@ -96,6 +96,12 @@ class DimensionPlanner {
     if (!rule.fallback.empty()) put(rule.dimension, rule.fallback, false);
   }
 
+  // What no rule has given a value is a dimension without one.
+  void close(std::string_view dimension) {
+    const bool is_noted = std::ranges::find(planned_.unset, dimension) != planned_.unset.end();
+    if (is_open(dimension) && !is_noted) planned_.unset.emplace_back(dimension);
+  }
+
   PlannedDimensions take() { return std::move(planned_); }
 
  private:
@@ -139,6 +145,10 @@ PlannedDimensions resolve_planned_dimensions(
   DimensionPlanner planner(labels, is_unknown);
   for (const OwnerRule* rule : by_priority(policy.owners)) planner.apply(*rule);
   for (const DimensionRule& rule : policy.dimensions) planner.apply(rule);
+  for (const DimensionRule& rule : policy.dimensions) planner.close(rule.dimension);
+  for (const OwnerRule& rule : policy.owners) {
+    for (const auto& [dimension, value] : rule.set) planner.close(dimension);
+  }
   return planner.take();
 }
 

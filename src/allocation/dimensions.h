@@ -28,6 +28,7 @@ Labels resolve_dimensions(const ClusterId& cluster, const WorkloadId& workload,
 struct PlannedDimensions {
   Labels known;
   std::vector<std::string> unknown;  // whose value hangs on what is not known
+  std::vector<std::string> unset;    // of the policy, known to have no value
 };
 
 // As resolve_dimensions(), where some labels are not known, nor the workload's name and its

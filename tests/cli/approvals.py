@@ -260,6 +260,9 @@ def check_links():
     terms = (", link_address: 'http://127.0.0.1:1/', escalate_after: 60s, approvers: [{who: ana, up_to: 90 USD}, {who: bo,"
              " up_to: 90 USD}, {who: cleo}]")
     configure(terms, alerts)
+    (cwd / "password").write_text("correct horse battery staple 7\n")
+    for name in ("bo", "cleo"):
+        pennyweight("user", "add", name, "--role", "finance", "--password-file", "password")
     serve = Serve()
     approval = asked_id(message(serve.validate(job(name="linked"))))
     told = hooks["bo"].wait_for(lambda body: body["subject"] == approval, "bo is asked")
@@ -283,7 +286,9 @@ def check_links():
             ("a long note", link, "decision=approve&note=" + "x" * 1001, 422), ("a page", link, "x" * 20_000, 413)]:
         status, page, _ = serve.browse("POST", path, body)
         expect(status == wanted and approval in listed("pending"), f"{what}: {status} {page}")
-    status, page, _ = serve.browse("POST", link, "decision=approve&note=in+the+plan")
+    status, page, _ = serve.browse("POST", link, "decision=refuse")
+    expect("A refusal needs a note" in page and "<form" in page, f"the form again: {page}")
+    status, page, _ = serve.browse("POST", link, "decision=approve&note=in+the%0D%0Aplan")
     expect(status == 200 and "is approved" in page, f"{status} {page}")
     row = listed("approved")[approval]
     expect("link:bo" in json.dumps(row), f"{row}")
@@ -302,6 +307,18 @@ def check_links():
     told = hooks["cleo"].wait_for(lambda body: body["subject"] == dear, "cleo is asked")
     expect(not any(body["subject"] == dear for body in hooks["bo"].bodies), f"bo is not: {hooks['bo'].bodies}")
     link = re.search(r"http://127.0.0.1:1(/approve/\S+)$", told["summary"]).group(1)
+    # A link is worth what its approver's account is.
+    for change, says in [(["--disable"], "no account here that may approve"), (["--enable", "--role", "viewer"], "may approve"),
+                         (["--role", "finance", "--scope", "team=cv"], "not in the scope")]:
+        pennyweight("user", "change", "cleo", *change)
+        for method in ("GET", "POST"):
+            status, page, _ = serve.browse(method, link, "decision=approve" if method == "POST" else None)
+            expect(status == 422 and says in page and "<form" not in page, f"{change} {method}: {status} {page}")
+        expect(dear in listed("pending"), f"{change}")
+    expect("approval.link_refused" in (cwd / "ledger.duckdb.audit").read_text(), "attempts are in the audit log")
+    pennyweight("user", "change", "cleo", "--scope", "team=nlp")
+    status, page, _ = serve.browse("GET", link)
+    expect(status == 200 and "<form" in page, f"in the scope: {status} {page}")
     serve.stop()
     # Who is no approver any more decides nothing by the links of before.
     configure(terms.replace(", {who: cleo}", ""), alerts.replace("owners: [cleo], approval_links: true", "owners: [cleo]"))

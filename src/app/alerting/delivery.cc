@@ -68,6 +68,13 @@ Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& p
   std::string url = receiver.url;
   if (!receiver.url_file.empty()) url = TRY(secret_line(receiver.url_file));
   while (!path.empty() && url.ends_with('/')) url.pop_back();
+  const bool is_secret_safe = url.starts_with("https://") || host_of(url) == "127.0.0.1";
+  if (receiver.has_approval_links && !is_secret_safe) {
+    return fail(ErrorCode::kConfig,
+                fmt::format("receiver '{}': with approval_links its address begins with https://, "
+                            "since whoever reads a link may decide by it",
+                            receiver.name));
+  }
   http::Request request{.method = "POST", .url = url + path, .body = std::move(body)};
   request.headers = {{"Content-Type", "application/json"}};
   if (receiver.kind == ReceiverKind::kWebhook) {

@@ -587,6 +587,7 @@ Result<void> Daemon::start_alerts() {
                               const std::string& approver) -> Result<std::string> {
         const auto& terms = approvals_->terms();
         const auto approval = TRY(approvals_->find(id));
+        TRY(api::check_link_account(*services_, approver, approval.request));
         const auto link = TRY(approvals_->link(
             approval, approver, clock_.now() + std::chrono::milliseconds(terms.link_ms)));
         return fmt::format("{}/approve/{}", terms.link_address, link);

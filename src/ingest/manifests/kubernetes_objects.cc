@@ -189,9 +189,11 @@ class ObjectReader {
     ReplicaGroup group = read_pod_template(pod_template, name_space_, claims_);
     group.name = name;
     group.replicas = replicas;
-    for (const auto& [key, value] : read_texts(pod_template.at("metadata.labels"))) {
-      workload_.labels.emplace(key, value);
-    }
+    auto labels = read_texts(pod_template.at("metadata.labels"));
+    for (const auto& [key, value] : labels) workload_.labels.emplace(key, value);
+    // These give their pods the labels of the object.
+    const bool has_templates = kind_ != "InferenceService" && kind_ != "TrainJob";
+    if (has_templates) group.pod_labels = std::move(labels);
     for (const auto& [key, value] : read_texts(pod_template.at("metadata.annotations"))) {
       workload_.annotations.emplace(key, value);
     }

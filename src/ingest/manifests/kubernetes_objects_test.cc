@@ -336,6 +336,21 @@ TEST(KubernetesObjects, ReadsWhatAnAppWrapperHolds) {
   EXPECT_FALSE(annotated("no"));
 }
 
+TEST(KubernetesObjects, PodsHaveTheLabelsOfTheirTemplate) {
+  const auto reading = read_one(
+      "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, labels: {team: decoy}}\nspec: "
+      "{template: "
+      "{metadata: {labels: {team: nlp, app: a}}, spec: {containers: [{}]}}}\n");
+  const WorkloadRequest& job = reading.workloads.at(0);
+  EXPECT_EQ(job.labels.at("team"), "decoy");
+  EXPECT_EQ(job.labels.at("app"), "a");
+  EXPECT_EQ(job.groups.at(0).pod_labels.value().at("team"), "nlp");
+  const auto served = read_one(
+      "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s}\nspec: "
+      "{predictor: {containers: [{}]}}\n");
+  EXPECT_FALSE(served.workloads.at(0).groups.at(0).pod_labels);
+}
+
 TEST(KubernetesObjects, AutoscalersRaiseWhatTheyScale) {
   EXPECT_EQ(
       groups_in(with_pods(

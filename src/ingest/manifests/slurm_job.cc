@@ -15,6 +15,7 @@
 #include "core/whole_count.h"
 #include "ingest/manifests/slurm_options.h"
 #include "ingest/schedulers/slurm/duration.h"
+#include "ingest/schedulers/slurm/job_labels.h"
 #include "ingest/schedulers/slurm/mig_type.h"
 #include "ingest/schedulers/slurm/tres.h"
 
@@ -449,7 +450,7 @@ void add_comment_labels(std::string_view comment, WorkloadRequest& workload) {
     }
     if (!plain.empty()) plain += separator;
     plain += pair;
-    if (!key.empty() && !value.empty()) {
+    if (!key.empty() && !value.empty() && !is_slurm_job_fact(key)) {
       workload.labels.emplace(printable_text(key, 200), printable_text(value, 400));
     }
   }
@@ -649,5 +650,7 @@ Result<ArrayTasks> parse_array_tasks(std::string_view text) {
   array.at_once = at_once && *at_once > 0 ? std::min(*at_once, array.tasks) : array.tasks;
   return array;
 }
+
+bool is_slurm_job_fact(std::string_view key) { return slurm::is_job_fact(key); }
 
 }  // namespace pennyweight::manifests

@@ -44,4 +44,7 @@ struct ArrayTasks {
 // --array: "0-15", "1,3,5-7", "0-100:4%8".
 Result<ArrayTasks> parse_array_tasks(std::string_view text);
 
+// Whether Slurm states a label of this name about a job itself, whatever its comment says.
+bool is_slurm_job_fact(std::string_view key);
+
 }  // namespace pennyweight::manifests

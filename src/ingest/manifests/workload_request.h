@@ -69,6 +69,8 @@ struct ReplicaGroup {
   std::vector<std::string> unknown_resources = {};
   // Why its GPUs can't be read; it is then not priced.
   std::string problem = {};
+  // Of its pods, by which the ledger charges them; absent: those of the workload.
+  std::optional<std::map<std::string, std::string, std::less<>>> pod_labels = std::nullopt;
   bool operator==(const ReplicaGroup&) const = default;
 };
 
@@ -103,6 +105,7 @@ struct WorkloadRequest {
   std::vector<std::string> shared_claims = {};
   std::vector<std::string> notes = {};
   std::string approval = {};  // the token of an approval that its annotation carries
+  std::string user = {};      // who submits a job, as Slurm says; empty: not known
   bool operator==(const WorkloadRequest&) const = default;
 
   // Places it, its components and the claims that it uses in a namespace.

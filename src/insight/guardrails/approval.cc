@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kAlternativesMax = 3;
 constexpr std::size_t kShownTextMax = 1000;
 constexpr std::size_t kNoteBytesMax = 1000;
+constexpr std::string_view kLinkPrefix = "link:";
 constexpr std::string_view kEarlierVersion =
     "was asked for in an earlier version, which bound approvals to less of a workload";
 // What controllers add to an object and make anew for each.
@@ -98,6 +99,13 @@ void add_group(const manifests::ReplicaGroup& group, ContentText& out) {
     out.add("of", risk.what);
   }
   for (const std::string& name : group.unknown_resources) out.add("resource", name);
+  if (!group.pod_labels) return;
+  out.add("pods", "labels");
+  for (const auto& [key, value] : *group.pod_labels) {
+    if (std::ranges::find(kGeneratedLabels, key) != std::end(kGeneratedLabels)) continue;
+    out.add("label", key);
+    out.add("value", value);
+  }
 }
 
 struct JudgedCost {
@@ -128,7 +136,9 @@ bool is_delegate(const ApproverLimit& limit, const std::string& who, Date today)
 
 // Whether a name is the approver's as whose delegate somebody decides.
 bool is_approver(const std::string& approver, const std::string& name) {
-  return is_same_person(approver, name) || fits_pattern(approver, name);
+  const std::string_view own =
+      name.starts_with(kLinkPrefix) ? std::string_view(name).substr(kLinkPrefix.size()) : name;
+  return is_same_person(approver, name) || fits_pattern(approver, own);
 }
 
 // Whether two names of approvers, for whom delegates decide, may be one person's.
@@ -309,7 +319,7 @@ Result<ApprovalDecision> decide(const Approval& approval, const DecisionWish& wi
                 fmt::format("the note is plain text of at most {} bytes", kNoteBytesMax));
   }
   ApprovalDecision decision{.at = now,
-                            .by = (wish.is_by_link ? "link:" : "") + wish.by,
+                            .by = (wish.is_by_link ? std::string(kLinkPrefix) : "") + wish.by,
                             .approves = wish.approves,
                             .note = wish.note,
                             .until = now};

@@ -457,6 +457,8 @@ TEST(Approval, EveryChangeOfTheContentShows) {
       [](auto& w) { w.groups[0].risks = {{manifests::RiskKind::kRoot, "it may be root"}}; },
       [](auto& w) { w.groups[0].risks = {{manifests::RiskKind::kHostPath, "it may be root"}}; },
       [](auto& w) { w.groups[0].unknown_resources = {"example.com/fast"}; },
+      [](auto& w) { w.groups[0].pod_labels.emplace(); },
+      [](auto& w) { w.groups[0].pod_labels.emplace()["team"] = "cv"; },
       [](auto& w) { w.parts = {{.kind = "Pod", .name_space = "", .name = "a"}}; },
       [](auto& w) { w.parts = {{.kind = "Pod", .name_space = "", .name = "a", .groups = {0}}}; },
       [](auto& w) {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "core/label.h"
+#include "ingest/manifests/slurm_job.h"
 
 namespace pennyweight::guardrails {
 namespace {
@@ -33,17 +34,11 @@ constexpr std::string_view kPodFacts[] = {"pod",
                                           "leader_worker_set"};
 constexpr std::string_view kPodFactPrefixes[] = {"pod.label/", "owner.label/", "namespace.label/",
                                                  "annotation/"};
-constexpr std::string_view kJobFacts[] = {"account",     "user",  "partition", "qos",
-                                          "reservation", "wckey", "job_name",  "state"};
 
 bool is_pod_fact(std::string_view key) {
   return std::ranges::find(kPodFacts, key) != std::end(kPodFacts) ||
          std::ranges::any_of(kPodFactPrefixes,
                              [&](std::string_view prefix) { return key.starts_with(prefix); });
-}
-
-bool is_job_fact(std::string_view key) {
-  return std::ranges::find(kJobFacts, key) != std::end(kJobFacts);
 }
 
 }  // namespace
@@ -60,24 +55,48 @@ PlannedDimensions planned_dimensions(const PlannedWork& work, const Policy& poli
   }
   if (work.is_slurm_job) {
     if (!work.name.empty()) set("job_name", work.name);
+    if (!work.user.empty()) set("user", work.user);
   } else if (!work.name_space.empty()) {
     set("namespace", work.name_space);
   }
-  return resolve_planned_dimensions(labels, work.is_slurm_job ? is_job_fact : is_pod_fact, policy);
+  return resolve_planned_dimensions(
+      labels, work.is_slurm_job ? manifests::is_slurm_job_fact : is_pod_fact, policy);
 }
 
-PlannedDimensions planned_dimensions(const manifests::WorkloadRequest& work, const Policy& policy) {
-  return planned_dimensions({.is_slurm_job = work.kind == "Slurm job",
-                             .name_space = work.name_space,
-                             .name = work.name,
-                             .labels = work.labels},
-                            policy);
+std::vector<PlannedGroup> planned_groups(const manifests::WorkloadRequest& workload) {
+  std::vector<PlannedGroup> planned;
+  std::vector<bool> is_of_part(workload.groups.size(), false);
+  const auto add = [&](std::size_t index, std::string_view kind, std::string_view name_space,
+                       std::string_view name, const LabelMap& labels) {
+    const auto& own = workload.groups[index].pod_labels;
+    planned.push_back({.group = index,
+                       .work = {.is_slurm_job = kind == "Slurm job",
+                                .name_space = name_space,
+                                .name = name,
+                                .user = workload.user,
+                                .labels = own ? *own : labels}});
+  };
+  for (const manifests::WorkloadPart& part : workload.parts) {
+    for (const std::size_t index : part.groups) {
+      if (index >= is_of_part.size()) continue;
+      is_of_part[index] = true;
+      add(index, part.kind, part.name_space, part.name, part.labels);
+    }
+  }
+  for (std::size_t index = 0; index < is_of_part.size(); ++index) {
+    if (is_of_part[index]) continue;
+    add(index, workload.kind, workload.name_space, workload.name, workload.labels);
+  }
+  return planned;
 }
 
 Charged is_charged(const PlannedDimensions& dimensions, std::span<const BudgetScopeTerm> scope) {
   Charged charged = Charged::kYes;
   for (const BudgetScopeTerm& term : scope) {
-    const auto value = dimensions.known.find(term.dimension);
+    auto value = dimensions.known.find(term.dimension);
+    if (!value && std::ranges::find(dimensions.unset, term.dimension) != dimensions.unset.end()) {
+      value = "";
+    }
     if (!value) {
       charged = Charged::kUnknown;
       continue;

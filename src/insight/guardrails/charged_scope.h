@@ -34,15 +34,24 @@ struct PlannedWork {
   bool is_slurm_job = false;
   std::string_view name_space = {};
   std::string_view name = {};
-  const LabelMap& labels;
+  std::string_view user = {};  // of a job of Slurm, where it says so
+  const LabelMap& labels;      // of its pods
 };
 
 PlannedDimensions planned_dimensions(const PlannedWork& work, const Policy& policy);
-PlannedDimensions planned_dimensions(const manifests::WorkloadRequest& work, const Policy& policy);
+
+// What of a workload is planned alone: a group of replicas, as part of the whole or of a component.
+struct PlannedGroup {
+  std::size_t group;  // index of the workload's
+  PlannedWork work;   // lives as long as the workload
+};
+// Each group, and once for each component that it belongs to.
+std::vector<PlannedGroup> planned_groups(const manifests::WorkloadRequest& workload);
 
 enum class Charged { kNo, kYes, kUnknown };
 
-// Whether it meets all terms. What is no dimension of the policy, such as the node, is not known.
+// Whether it meets all terms. A dimension of the policy that has no value is empty; what is no
+// dimension of it, such as the node, is not known.
 Charged is_charged(const PlannedDimensions& dimensions, std::span<const BudgetScopeTerm> scope);
 
 }  // namespace pennyweight::guardrails

@@ -377,16 +377,19 @@ Result<void> add_periods(const GroupTerm& term, const EstimateOptions& options, 
                          GroupEstimate& estimate) {
   const ReplicaGroup& group = estimate.group;
   const Money per_hour = estimate.per_hour();
-  if (term.lifetime == Lifetime::kService) {
-    const Money month = TRY(scale_amount(per_hour, kHoursPerMonth, 1));
-    estimate.per_month = month;
-    if (!group.replicas_max) return {};
+  if (group.replicas_max) {
     ReplicaGroup most = group;
     most.replicas = *group.replicas_max;
     const GroupEstimate at_most = pricer.price(most);
     if (!at_most.problem.empty()) return fail(ErrorCode::kBadValue, at_most.problem);
     estimate.gpu_units_max = at_most.gpu_units;
-    const Money month_max = TRY(scale_amount(at_most.per_hour(), kHoursPerMonth, 1));
+    estimate.per_hour_max = at_most.per_hour();
+  }
+  if (term.lifetime == Lifetime::kService) {
+    const Money month = TRY(scale_amount(per_hour, kHoursPerMonth, 1));
+    estimate.per_month = month;
+    if (!estimate.per_hour_max) return {};
+    const Money month_max = TRY(scale_amount(*estimate.per_hour_max, kHoursPerMonth, 1));
     estimate.per_month_max = month_max;
     return {};
   }
@@ -395,8 +398,12 @@ Result<void> add_periods(const GroupTerm& term, const EstimateOptions& options, 
   if (!replica_ms) return {};
   estimate.replica_ms_max = replica_ms;
   if (group.replicas > 0) {
-    const Money run = TRY(scale_amount(per_hour, *replica_ms, kMsPerHour * group.replicas));
+    const Money most = estimate.per_hour_max.value_or(per_hour);
+    const Money run = TRY(scale_amount(most, *replica_ms, kMsPerHour * group.replicas));
     estimate.per_run_max = run;
+    if (group.replicas_max) {
+      estimate.replica_ms_max = *replica_ms / group.replicas * *group.replicas_max;
+    }
   } else {
     estimate.per_run_max = Money::zero(options.currency);
   }
@@ -560,7 +567,8 @@ std::optional<Money> month_max_of(const WorkloadEstimate& workload, Currency cur
     const GroupEstimate& group = workload.groups[i];
     if (!group.problem.empty()) return std::nullopt;
     if (terms[i].lifetime == Lifetime::kRun) {
-      const auto month = scale_amount(group.per_hour(), kHoursPerMonth, 1);
+      const auto month =
+          scale_amount(group.per_hour_max.value_or(group.per_hour()), kHoursPerMonth, 1);
       if (!month) return std::nullopt;
       const bool is_shorter = group.per_run_max && group.per_run_max->ticks() < month->ticks();
       sum += is_shorter ? *group.per_run_max : *month;

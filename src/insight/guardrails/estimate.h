@@ -80,7 +80,9 @@ struct GroupEstimate {
   Money cpu = Money::zero(kUsd);
   Money memory = Money::zero(kUsd);
   Money idle = Money::zero(kUsd);
-  std::optional<Money> per_run_max = {};       // of a run whose length is limited
+  // With as many replicas as its autoscaler may start; absent: it has none.
+  std::optional<Money> per_hour_max = {};
+  std::optional<Money> per_run_max = {};       // of a run whose length is limited, with all of them
   std::optional<Money> per_month = {};         // of services and schedules
   std::optional<Money> per_month_max = {};     // with as many replicas as its autoscaler may start
   std::vector<Alternative> alternatives = {};  // the cheapest first

@@ -255,12 +255,13 @@ class ConditionCheck {
     const PricedMachine* met = nullptr;
     for (const GroupEstimate& group : judged_.workload.groups) {
       if (!group.machine) {
-        if (lets_through() && !group.problem.empty()) return false;
+        if (lets_through() && !may_run_anywhere(when, group)) return false;
         continue;
       }
       const PricedMachine& machine = *group.machine;
-      if (!when.gpu_models.empty() && machine.gpu_model.empty()) continue;
-      const bool meets = fits_any(when.gpu_models, machine.gpu_model) &&
+      const bool is_without_gpus = !when.gpu_models.empty() && machine.gpu_model.empty();
+      if (is_without_gpus && !lets_through()) continue;
+      const bool meets = (is_without_gpus || fits_any(when.gpu_models, machine.gpu_model)) &&
                          fits_any(when.regions, machine.region) &&
                          fits_any(when.providers, machine.provider) &&
                          (!when.spot || *when.spot == (machine.option == PurchaseOption::kSpot));
@@ -271,6 +272,17 @@ class ConditionCheck {
     add(fmt::format("it runs on {} {}{}{}", met->provider, met->instance_type,
                     met->region.empty() ? "" : " in ", met->region));
     return true;
+  }
+
+  // Whether a group that is priced on no machine is let through: one without GPUs, where nothing
+  // else is asked for, or where it says itself where it runs.
+  static bool may_run_anywhere(const RuleConditions& when, const GroupEstimate& group) {
+    const manifests::RequestedPlace& place = group.group.place;
+    const auto is_stated = [](const std::vector<std::string>& patterns, const std::string& text) {
+      return patterns.empty() || (!text.empty() && fits_any(patterns, text));
+    };
+    return group.problem.empty() && is_stated(when.regions, place.region) &&
+           is_stated(when.providers, place.provider) && (!when.spot || *when.spot == place.is_spot);
   }
 
   bool leaves_regions(const RuleConditions& when) {
@@ -371,21 +383,49 @@ class ConditionCheck {
     return unknown_meets_;
   }
 
-  // Whose budget it is may hang on what nobody knows before it runs.
+  // Whose budget it is may hang on what nobody knows before it runs. It is charged to one as soon
+  // as some of it is.
   Charged charged_to(const BudgetUse& budget) {
     if (budget.scope.empty()) return Charged::kYes;
     if (context_.policy == nullptr) return Charged::kUnknown;
-    if (!dimensions_) {
-      dimensions_ = planned_dimensions(judged_.workload.workload, *context_.policy);
+    Charged charged = Charged::kNo;
+    for (const PlannedDimensions& dimensions : planned()) {
+      const Charged own = is_charged(dimensions, budget.scope);
+      if (own == Charged::kYes) return own;
+      if (own == Charged::kUnknown) charged = own;
     }
-    return is_charged(*dimensions_, budget.scope);
+    return charged;
+  }
+
+  // Of its groups, or of itself where it has none.
+  const std::vector<PlannedDimensions>& planned() {
+    if (!dimensions_.empty()) return dimensions_;
+    const manifests::WorkloadRequest& request = judged_.workload.workload;
+    for (const GroupEstimate& group : judged_.workload.groups) {
+      const auto& own = group.group.pod_labels;
+      add_planned(request, own ? *own : request.labels);
+    }
+    if (dimensions_.empty()) add_planned(request, request.labels);
+    return dimensions_;
+  }
+
+  void add_planned(const manifests::WorkloadRequest& request, const LabelMap& labels) {
+    dimensions_.push_back(planned_dimensions({.is_slurm_job = request.kind == "Slurm job",
+                                              .name_space = request.name_space,
+                                              .name = request.name,
+                                              .user = request.user,
+                                              .labels = labels},
+                                             *context_.policy));
   }
 
   // What of a budget's filter is not known of the workload: "its team".
   std::string unknown_owner(const BudgetUse& budget) const {
     std::string names;
     for (const BudgetScopeTerm& term : budget.scope) {
-      if (dimensions_ && dimensions_->known.find(term.dimension)) continue;
+      const bool is_known = std::ranges::all_of(dimensions_, [&](const PlannedDimensions& one) {
+        return one.known.find(term.dimension).has_value();
+      });
+      if (is_known && !dimensions_.empty()) continue;
       names += fmt::format("{}its {}", names.empty() ? "" : " and ", term.dimension);
     }
     return fmt::format("whether it is charged to the budget {} is not known, since {} is not",
@@ -477,7 +517,7 @@ class ConditionCheck {
   const bool unknown_meets_;
   const RuleConditions* const exempted_;
   std::string because_;
-  std::optional<PlannedDimensions> dimensions_;  // once some budget asks for them
+  std::vector<PlannedDimensions> dimensions_;  // once some budget asks for them
 };
 
 Decision decision_of(const RuleHit& hit) {
@@ -511,6 +551,17 @@ std::string exemption_reason(const GuardrailRule& rule, const JudgedWorkload& ju
   return "";
 }
 
+// Of a group that is priced as a service, the most that a run of it costs; absent: not known.
+std::optional<Money> cost_of_run(GroupEstimate& group) {
+  if (!group.replica_ms_max) group.replica_ms_max = group.group.replica_ms_max;
+  if (!group.replica_ms_max) return std::nullopt;
+  const Money per_hour = group.per_hour_max.value_or(group.per_hour());
+  if (group.group.replicas == 0) return Money::zero(per_hour.currency());
+  const auto run = scale_amount(per_hour, *group.replica_ms_max, kMsOfHour * group.group.replicas);
+  if (!run) return std::nullopt;
+  return *run;
+}
+
 // What a component asks for, as a workload of its own.
 WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole, std::size_t number) {
   const manifests::WorkloadPart& part = whole.workload.parts[number];
@@ -531,15 +582,9 @@ WorkloadEstimate estimate_of_part(const WorkloadEstimate& whole, std::size_t num
   for (GroupEstimate& group : own.groups) {
     group.per_month.reset();
     group.per_month_max.reset();
-    if (!group.replica_ms_max) group.replica_ms_max = group.group.replica_ms_max;
-    group.per_run_max.reset();
-    if (!group.replica_ms_max || group.group.replicas == 0) continue;
-    const auto run =
-        scale_amount(group.per_hour(), *group.replica_ms_max, kMsOfHour * group.group.replicas);
-    if (!run) continue;
-    group.per_run_max = *run;
-    if (!own.runs_per_month) continue;
-    const auto month = scale_amount(*run, *own.runs_per_month, 1);
+    if (!group.per_run_max) group.per_run_max = cost_of_run(group);
+    if (!group.per_run_max || !own.runs_per_month) continue;
+    const auto month = scale_amount(*group.per_run_max, *own.runs_per_month, 1);
     if (month) group.per_month = *month;
   }
   return own;
@@ -665,6 +710,13 @@ void apply_changes(std::span<const WorkloadChange> changes, manifests::WorkloadR
       std::string& label = request.labels[key];
       if (label.empty()) label = value;
       for (manifests::WorkloadPart& part : request.parts) part.labels.emplace(key, value);
+      // The pods of a component have the labels of its own template.
+      if (!request.parts.empty()) continue;
+      for (manifests::ReplicaGroup& group : request.groups) {
+        if (!group.pod_labels) continue;
+        std::string& pods = (*group.pod_labels)[key];
+        if (pods.empty()) pods = value;
+      }
     }
     if (!change.run_ms || !takes_time_limit(request)) continue;
     for (manifests::ReplicaGroup& group : request.groups) {

@@ -267,7 +267,10 @@ TEST(Rules, BudgetsOfTheWorkload) {
   WorkloadEstimate of_slurm = unlabelled;
   of_slurm.workload.kind = "Slurm job";
   of_slurm.workload.name_space.clear();
-  const Policy policy = default_policy();
+  Policy policy = default_policy();
+  policy.dimensions.push_back({.dimension = "valueless", .labels = {"v"}, .fallback = ""});
+  WorkloadEstimate of_pods = run_of(1);
+  of_pods.groups[0].group.pod_labels.emplace()["team"] = "cv";
   const BudgetCase cases[] = {
       {"enough left", run_of(1), budget(100, nlp), false, false},
       {"exactly so much", run_of(10), budget(800, nlp), false, false},
@@ -284,6 +287,11 @@ TEST(Rules, BudgetsOfTheWorkload) {
       {"of the namespace's team", unlabelled, budget(0, {{.dimension = "team", .values = {"ml"}}}),
        true, true},
       {"of another namespace's", unlabelled, budget(0, nlp), false, false},
+      {"of no value", run_of(1), budget(0, {{.dimension = "valueless", .values = {"x"}}}), false,
+       false},
+      {"of the pods' team", of_pods, budget(0, {{.dimension = "team", .values = {"cv"}}}), true,
+       true},
+      {"of the team of what is around them", of_pods, budget(0, nlp), false, false},
       {"of no client", run_of(1), budget(0, {{.dimension = "client", .values = {"(none)"}}}), true,
        true},
       {"of a node", run_of(1), budget(0, {{.dimension = "node", .values = {"n1"}}}), true, true},
@@ -371,6 +379,30 @@ TEST(Rules, AScheduleAmongServicesCostsItsRuns) {
   EXPECT_FALSE(of_the_schedule(dollars(2'400)));
   whole.groups[1].group.replica_ms_max.reset();
   EXPECT_TRUE(of_the_schedule(dollars(1'000'000))) << "nothing limits its time";
+}
+
+// A run of a component without replicas costs nothing, and one that its autoscaler extends the
+// most.
+TEST(Rules, ARunAmongServicesCostsItsReplicas) {
+  WorkloadEstimate whole = service();
+  whole.groups.push_back(run_of(2).groups[0]);
+  whole.workload.parts = {{.kind = "Deployment", .name_space = "ml", .name = "a", .groups = {0}},
+                          {.kind = "Job",
+                           .name_space = "ml",
+                           .name = "b",
+                           .lifetime = manifests::Lifetime::kRun,
+                           .groups = {1}}};
+  const auto run_costs_above = [&](std::int64_t limit) {
+    return applies(whole, {.kinds = {"Job"}, .per_run_above = dollars(limit)});
+  };
+  whole.groups[1].per_run_max.reset();
+  EXPECT_TRUE(run_costs_above(159));
+  EXPECT_FALSE(run_costs_above(160));
+  whole.groups[1].per_hour_max = dollars(800);
+  EXPECT_TRUE(run_costs_above(1599));
+  EXPECT_FALSE(run_costs_above(1600));
+  whole.groups[1].group.replicas = 0;
+  EXPECT_FALSE(run_costs_above(0));
 }
 
 // The whole costs what its services cost, and a run among them once.
@@ -524,6 +556,9 @@ TEST(Rules, AnExemptionByMachineHoldsForEveryGroup) {
     machine.option = PurchaseOption::kSpot;
     EXPECT_EQ(decide(workload, exempt), Decision::kDenied);
     workload.groups[1].machine.reset();
+    workload.groups[1].group.gpus.clear();  // priced without a machine: anywhere
+    const bool asks_where = exempt.gpu_models.empty() && !exempt.spot;
+    EXPECT_EQ(decide(workload, exempt), asks_where ? Decision::kDenied : Decision::kAllowed);
     workload.groups[1].problem = "no model";
     EXPECT_EQ(decide(workload, exempt), Decision::kDenied);
   }

@@ -166,8 +166,10 @@ class SubmissionReview {
 
  private:
   Result<Estimate> estimate() const {
-    return estimate_workloads(manifests::read_slurm_options(options_), policy_.catalog,
-                              policy_.pricing, policy_.offers);
+    Estimate found = TRY(estimate_workloads(manifests::read_slurm_options(options_),
+                                            policy_.catalog, policy_.pricing, policy_.offers));
+    for (WorkloadEstimate& job : found.workloads) job.workload.user = answer_.user;
+    return found;
   }
 
   void decide() {

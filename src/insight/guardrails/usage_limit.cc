@@ -45,7 +45,8 @@ std::optional<Money> cost_this_month(const LimitedGroup& limited, std::uint64_t 
   };
   switch (limited.term.lifetime) {
     case manifests::Lifetime::kRun: {
-      const auto until_end = known(scale_amount(group.per_hour(), left_ms, kHourMs));
+      const Money per_hour = group.per_hour_max.value_or(group.per_hour());
+      const auto until_end = known(scale_amount(per_hour, left_ms, kHourMs));
       const bool is_shorter =
           until_end && group.per_run_max && group.per_run_max->ticks() < until_end->ticks();
       return is_shorter ? group.per_run_max : until_end;
@@ -213,71 +214,90 @@ std::string exceeds(std::span<const LimitedGroup> groups, const LimitUse& use, C
   return counts_hours ? exceeds_gpu_hours(groups, use, left_ms) : "";
 }
 
-// Whose a workload or a component is.
+// Whose a group of replicas is, or a workload.
 struct ChargedWork {
-  std::string_view name_space;
-  const LabelMap& labels;
+  PlannedWork work;
   std::optional<PlannedDimensions> dimensions;  // where there is a policy
 };
 
-ChargedWork charged_work(std::string_view kind, std::string_view name_space, std::string_view name,
-                         const LabelMap& labels, const Policy* policy) {
-  ChargedWork work{.name_space = name_space, .labels = labels, .dimensions = std::nullopt};
-  if (policy == nullptr) return work;
-  work.dimensions = planned_dimensions({.is_slurm_job = kind == "Slurm job",
-                                        .name_space = name_space,
-                                        .name = name,
-                                        .labels = labels},
-                                       *policy);
-  return work;
+ChargedWork charged_work(const PlannedWork& work, const Policy* policy) {
+  ChargedWork charged{.work = work, .dimensions = std::nullopt};
+  if (policy != nullptr) charged.dimensions = planned_dimensions(work, *policy);
+  return charged;
 }
 
-bool is_of_limit(const UsageLimit& limit, const ChargedWork& work) {
-  if (work.dimensions) {
-    const auto value = work.dimensions->known.find(limit.dimension);
-    if (value) return *value == limit.selected();
+PlannedWork whole_work(const manifests::WorkloadRequest& request) {
+  return {.is_slurm_job = request.kind == "Slurm job",
+          .name_space = request.name_space,
+          .name = request.name,
+          .user = request.user,
+          .labels = request.labels};
+}
+
+// By the dimension where that is known; else by the label or the namespace of that name, which say
+// no more than that it may be the limit's.
+Charged charge_of_limit(const UsageLimit& limit, const ChargedWork& charged) {
+  if (charged.dimensions) {
+    const auto value = charged.dimensions->known.find(limit.dimension);
+    if (value) return *value == limit.selected() ? Charged::kYes : Charged::kNo;
+    if (std::ranges::find(charged.dimensions->unset, limit.dimension) !=
+        charged.dimensions->unset.end()) {
+      return Charged::kNo;
+    }
   }
-  if (limit.dimension == "namespace") return work.name_space == limit.selected();
+  const PlannedWork& work = charged.work;
+  const bool is_open =
+      charged.dimensions && std::ranges::find(charged.dimensions->unknown, limit.dimension) !=
+                                charged.dimensions->unknown.end();
+  const Charged otherwise = is_open ? Charged::kUnknown : Charged::kNo;
+  if (limit.dimension == "namespace") {
+    return work.name_space == limit.selected() ? Charged::kYes : otherwise;
+  }
   const auto label = work.labels.find(limit.dimension);
-  return label != work.labels.end() && label->second == limit.selected();
+  const bool is_its_own = label != work.labels.end() && label->second == limit.selected();
+  return is_its_own ? Charged::kYes : otherwise;
 }
 
-// Which groups of a workload count against which limit. What each limit asks for is worked out
-// once.
+// Which groups of a workload count against which limit. Whose each of them is is worked out once.
 class LimitedWork {
  public:
   LimitedWork(const WorkloadEstimate& workload, const Policy* policy)
       : workload_(workload), terms_(group_terms(workload)) {
-    const manifests::WorkloadRequest& request = workload.workload;
-    works_.push_back(
-        charged_work(request.kind, request.name_space, request.name, request.labels, policy));
-    for (const manifests::WorkloadPart& part : request.parts) {
-      works_.push_back(charged_work(part.kind, part.name_space, part.name, part.labels, policy));
+    // Estimates of tests and replays have groups that their request does not have.
+    manifests::WorkloadRequest& request = request_;
+    request = workload.workload;
+    request.groups.clear();
+    for (const GroupEstimate& group : workload.groups) request.groups.push_back(group.group);
+    for (const PlannedGroup& group : planned_groups(request_)) {
+      works_.emplace_back(group.group, charged_work(group.work, policy));
     }
+    if (works_.empty()) works_.emplace_back(0, charged_work(whole_work(request_), policy));
   }
 
-  // All of it, or those components of an AppWrapper that are the limit's. Nothing: none of it.
-  std::optional<std::vector<LimitedGroup>> groups(const UsageLimit& limit) const {
-    bool is_limited = is_of_limit(limit, works_[0]);
-    std::vector<bool> counts(workload_.groups.size(), is_limited);
-    const auto& parts = workload_.workload.parts;
-    for (std::size_t number = 0; number < parts.size(); ++number) {
-      if (!is_of_limit(limit, works_[number + 1])) continue;
-      is_limited = is_limited || !parts[number].groups.empty();
-      for (const std::size_t index : parts[number].groups) counts[index] = true;
+  struct Found {
+    Charged charged = Charged::kNo;
+    std::vector<LimitedGroup> groups = {};  // that are the limit's, or may be
+  };
+  Found find(const UsageLimit& limit) const {
+    Found found;
+    std::vector<bool> counts(workload_.groups.size(), false);
+    for (const auto& [index, work] : works_) {
+      const Charged own = charge_of_limit(limit, work);
+      if (own == Charged::kNo) continue;
+      if (found.charged != Charged::kYes) found.charged = own;
+      if (index < counts.size()) counts[index] = true;
     }
-    if (!is_limited) return std::nullopt;
-    std::vector<LimitedGroup> groups;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i]) groups.push_back({.estimate = &workload_.groups[i], .term = terms_[i]});
+      if (counts[i]) found.groups.push_back({.estimate = &workload_.groups[i], .term = terms_[i]});
     }
-    return groups;
+    return found;
   }
 
  private:
   const WorkloadEstimate& workload_;
   const std::vector<GroupTerm> terms_;
-  std::vector<ChargedWork> works_;  // of the whole, then of its components
+  manifests::WorkloadRequest request_;
+  std::vector<std::pair<std::size_t, ChargedWork>> works_;  // by the group
 };
 
 }  // namespace
@@ -296,8 +316,7 @@ std::string_view LimitUse::state() const {
 
 bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& workload,
                    const Policy* policy) {
-  return is_of_limit(limit, charged_work(workload.kind, workload.name_space, workload.name,
-                                         workload.labels, policy));
+  return charge_of_limit(limit, charged_work(whole_work(workload), policy)) == Charged::kYes;
 }
 
 std::vector<RuleHit> limit_hits(const WorkloadEstimate& workload, std::span<const LimitUse> uses,
@@ -306,13 +325,18 @@ std::vector<RuleHit> limit_hits(const WorkloadEstimate& workload, std::span<cons
   if (uses.empty()) return hits;
   const LimitedWork work(workload, policy);
   for (const LimitUse& use : uses) {
-    const auto limited = work.groups(use.limit);
-    if (!limited) continue;
-    std::string because = exceeds(*limited, use, currency, left_ms);
+    const LimitedWork::Found found = work.find(use.limit);
+    if (found.charged == Charged::kNo) continue;
+    std::string because = exceeds(found.groups, use, currency, left_ms);
     if (because.empty()) continue;
+    const bool is_certain = found.charged == Charged::kYes;
+    if (!is_certain) {
+      because = fmt::format("whether it counts is not known, since its {} is not; if it does, {}",
+                            use.limit.dimension, because);
+    }
     hits.push_back(
         {.rule = "limit " + use.limit.name,
-         .effect = use.limit.is_hard ? RuleEffect::kDeny : RuleEffect::kWarn,
+         .effect = use.limit.is_hard && is_certain ? RuleEffect::kDeny : RuleEffect::kWarn,
          .mode = RuleMode::kEnforce,
          .because = std::move(because),
          .reason = fmt::format("{} {} has a limit", use.limit.dimension, use.limit.selected()),

@@ -69,6 +69,45 @@ TEST(UsageLimit, ALimitIsOfThePolicysDimensions) {
   EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, &policy)) << "no dimension is called so";
 }
 
+// The ledger charges by the labels of the pods. Those of the object around them hide nothing.
+TEST(UsageLimit, TheLabelsOfThePodsCount) {
+  const Policy policy = default_policy();
+  const auto effects = [&](const WorkloadEstimate& work, const char* name) {
+    std::string text;
+    LimitUse use = spent_use(1000);
+    use.limit.name = name;
+    for (const RuleHit& hit : limit_hits(work, std::vector{use}, kUsd, 3'600'000, &policy)) {
+      text += hit.effect == RuleEffect::kDeny ? "denied" : "warned: " + hit.because;
+    }
+    return text;
+  };
+  WorkloadEstimate job;
+  job.workload.kind = "Job";
+  job.workload.name_space = "ml";
+  job.workload.labels = {{"team", "decoy"}};
+  job.groups.resize(1);
+  job.groups[0].group.pod_labels.emplace()["team"] = "nlp";
+  EXPECT_EQ(effects(job, "nlp"), "denied");
+  EXPECT_EQ(effects(job, "decoy"), "");
+  job.groups[0].group.pod_labels->clear();  // the namespace decides
+  EXPECT_EQ(effects(job, "ml"), "denied");
+  EXPECT_EQ(effects(job, "decoy"), "");
+  job.groups[0].group.pod_labels.reset();  // it has no template of its own
+  EXPECT_EQ(effects(job, "decoy"), "denied");
+  // Of a job of Slurm without an account nobody knows the team before it runs.
+  WorkloadEstimate slurm;
+  slurm.workload.kind = "Slurm job";
+  slurm.workload.user = "ana";
+  slurm.groups.resize(1);
+  EXPECT_TRUE(has_text(effects(slurm, "nlp"),
+                       "warned: whether it counts is not known, since its team is not"));
+  LimitUse of_user = spent_use(1000);
+  of_user.limit = {.name = "ana", .dimension = "user", .per_month = limit_dollars(1000)};
+  const auto hits = limit_hits(slurm, std::vector{of_user}, kUsd, 3'600'000, &policy);
+  ASSERT_EQ(hits.size(), 1U);
+  EXPECT_EQ(hits[0].effect, RuleEffect::kDeny);
+}
+
 TEST(UsageLimit, AHardLimitThatIsUsedUpDeniesAndASoftOneWarns) {
   WorkloadEstimate workload;
   workload.workload.labels = {{"team", "nlp"}};

@@ -30,11 +30,15 @@ Result<std::vector<BudgetAfter>> budgets_after(const guardrails::ApprovalRequest
                                                const SummarySource& summarise) {
   std::vector<BudgetAfter> found;
   if (!request.cost) return found;
-  const auto dimensions =
-      guardrails::planned_dimensions({.is_slurm_job = request.workload.starts_with("Slurm job"),
-                                      .name_space = request.name_space,
-                                      .labels = request.labels},
-                                     policy);
+  constexpr std::string_view kSlurmTitle = "Slurm job ";
+  const bool is_slurm_job = request.workload.starts_with(kSlurmTitle);
+  const auto dimensions = guardrails::planned_dimensions(
+      {.is_slurm_job = is_slurm_job,
+       .name_space = request.name_space,
+       .name = is_slurm_job ? std::string_view(request.workload).substr(kSlurmTitle.size())
+                            : std::string_view(),
+       .labels = request.labels},
+      policy);
   std::vector<Budget> chosen;
   for (const Budget& budget : budgets) {
     if (budget.currency() != request.cost->currency()) continue;

@@ -8,8 +8,14 @@
 #include <utility>
 
 #include "config/config.h"
+#include "core/json_text.h"
+#include "core/plain_text.h"
+#include "core/try.h"
+#include "insight/queries/approval_budgets.h"
 #include "reporting/invoice/html_page.h"
 #include "reporting/minor_unit.h"
+#include "server/access/accounts.h"
+#include "server/access/principal.h"
 #include "server/api/audit_log.h"
 #include "server/approval_book/approval_book.h"
 #include "server/request_text.h"
@@ -53,6 +59,20 @@ Response link_problem(const Error& error) {
   return html_page(status, "No decision", fmt::format("<p>{}</p>\n", html_text(why)));
 }
 
+// A page's form sends lines; a note is one.
+std::string one_line(std::string_view note) {
+  std::string line;
+  for (const char c : note) {
+    const bool is_break = c == '\r' || c == '\n' || c == '\t';
+    if (!is_break) {
+      line += c;
+    } else if (!line.empty() && !line.ends_with(' ')) {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
 void add_row(std::string& out, std::string_view name, std::string_view value) {
   if (value.empty()) return;
   out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", html_text(name),
@@ -87,25 +107,28 @@ std::string request_table(const Approval& approval) {
 }
 
 // Without an action, the form goes back to where it came from.
-std::string decision_form(const ApprovalBook::LinkedRequest& linked) {
+std::string decision_form(const ApprovalBook::LinkedRequest& linked, std::string_view note) {
   return fmt::format(
       "<p>You decide as {}. This link decides once, until {}.</p>\n"
       "<form method=\"post\">\n<p><label>Note, needed to refuse<br>"
-      "<textarea name=\"note\" rows=\"3\" cols=\"60\" maxlength=\"1000\"></textarea></label></p>\n"
+      "<textarea name=\"note\" rows=\"3\" cols=\"60\" "
+      "maxlength=\"1000\">{}</textarea></label></p>\n"
       "<p><button name=\"decision\" value=\"approve\">Approve</button> "
       "<button name=\"decision\" value=\"refuse\">Refuse</button></p>\n</form>\n",
-      html_text(linked.approver), html_text(pennyweight::to_text(linked.until)));
+      html_text(linked.approver), html_text(pennyweight::to_text(linked.until)), html_text(note));
 }
 
 Response show_linked(const Services& services, const Request& request) {
   const auto linked =
       services.approval_book->open_link(request.param("link"), services.clock.now());
   if (!linked) return link_problem(linked.error());
+  const auto may = check_link_account(services, linked->approver, linked->approval.request);
+  if (!may) return link_problem(may.error());
   const ApprovalState state =
       state_of(linked->approval, services.approval_book->terms(), services.clock.now());
   std::string content = request_table(linked->approval);
   content += state == ApprovalState::kPending
-                 ? decision_form(*linked)
+                 ? decision_form(*linked, "")
                  : fmt::format("<p>It is {}; there is nothing to decide.</p>\n", to_text(state));
   return html_page(200, "Request for an approval", content);
 }
@@ -119,23 +142,39 @@ Response decide_linked(const Services& services, const Request& request) {
     if (!form || form->query.count(name) != 1) return "";
     return form->query.find(name)->second;
   };
+  const auto record = [&](std::string_view action, const std::string& subject,
+                          const std::string& facts) {
+    return append(services, {.actor = "link:" + linked->approver,
+                             .peer = request.peer,
+                             .action = std::string(action),
+                             .subject = subject,
+                             .after = facts});
+  };
+  // With a link that is ours somebody tried what they may not: that is for the audit log.
+  const auto refuse = [&](const Error& error) {
+    const auto noted = record("approval.link_refused", "approval " + linked->approval.request.id,
+                              fmt::format("{{\"why\": {}}}", json_string(error.message)));
+    return link_problem(noted ? error : noted.error());
+  };
+  const auto may = check_link_account(services, linked->approver, linked->approval.request);
+  if (!may) return refuse(may.error());
+  const std::string note = one_line(field("note"));
+  // What was written is not lost.
+  const auto ask_again = [&](const std::string& why) {
+    return html_page(422, "No decision yet",
+                     fmt::format("<p role=\"alert\">{}</p>\n", html_text(why)) +
+                         request_table(linked->approval) + decision_form(*linked, note));
+  };
   const std::string decision = field("decision");
   if (decision != "approve" && decision != "refuse") {
-    return link_problem({ErrorCode::kBadValue, "Choose to approve or to refuse."});
+    return ask_again("Choose to approve or to refuse.");
   }
-  const guardrails::DecisionWish wish{.by = linked->approver,
-                                      .approves = decision == "approve",
-                                      .note = field("note"),
-                                      .is_by_link = true};
-  const auto decided = services.approval_book->decide(
-      linked->approval.request.id, wish, now,
-      [&](std::string_view action, const std::string& subject, const std::string& facts) {
-        return append(services, {.actor = "link:" + linked->approver,
-                                 .action = std::string(action),
-                                 .subject = subject,
-                                 .after = facts});
-      });
-  if (!decided) return link_problem(decided.error());
+  const guardrails::DecisionWish wish{
+      .by = linked->approver, .approves = decision == "approve", .note = note, .is_by_link = true};
+  if (decision == "refuse" && note.empty()) return ask_again("A refusal needs a note: why.");
+  const auto decided =
+      services.approval_book->decide(linked->approval.request.id, wish, now, record);
+  if (!decided) return refuse(decided.error());
   const ApprovalState state = state_of(*decided, services.approval_book->terms(), now);
   const std::string next = state == ApprovalState::kPending ? "It waits for a second person."
                            : state == ApprovalState::kApproved
@@ -146,6 +185,29 @@ Response decide_linked(const Services& services, const Request& request) {
 }
 
 }  // namespace
+
+Result<void> check_link_account(const Services& services, const std::string& approver,
+                                const guardrails::ApprovalRequest& request) {
+  const auto user = TRY(services.accounts.find_user(approver));
+  const access::Principal who =
+      user ? access::Principal{.name = user->name,
+                               .role = user->role,
+                               .scope = user->scope,
+                               .must_change_password = user->must_change_password}
+           : access::Principal();
+  const bool may = user && !user->disabled && access::may(who, access::Permission::kApprove);
+  if (!may) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("'{}' has no account here that may approve, so no link of theirs "
+                            "decides",
+                            printable_text(approver, 200)));
+  }
+  if (who.is_scoped() && !is_about(request, who.scope)) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("{} is not in the scope of '{}'", request.id, user->name));
+  }
+  return {};
+}
 
 std::vector<server::Route> approval_link_routes(const Services& services) {
   const auto shared = std::make_shared<const Services>(services);

@@ -4,12 +4,21 @@
 // Opening it decides nothing, since programs that scan mail open links too; the page's form does.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "core/error.h"
+#include "insight/guardrails/approval.h"
 #include "server/api/services.h"
 #include "server/server.h"
 
 namespace pennyweight::api {
+
+// Whether an approver may decide on a request by a link: they have an account here, which is not
+// disabled, has the permission to approve, and has no scope that leaves the request out. So whoever
+// takes the permission away takes the links with it.
+Result<void> check_link_account(const Services& services, const std::string& approver,
+                                const guardrails::ApprovalRequest& request);
 
 // GET and POST /approve/{link}.
 std::vector<server::Route> approval_link_routes(const Services& services);

@@ -64,13 +64,17 @@ Result<void> add_pairs(std::string_view comment, Labels& labels) {
     const std::string_view key = ascii::trim(pair.substr(0, equals));
     const std::string_view value = ascii::trim(pair.substr(equals + 1));
     if (!is_key(key) || value.empty() || labels.find(key)) continue;
-    if (std::find(kBuiltIn.begin(), kBuiltIn.end(), key) != kBuiltIn.end()) continue;
+    if (is_job_fact(key)) continue;
     TRY(labels.set(key, value));
   }
   return {};
 }
 
 }  // namespace
+
+bool is_job_fact(std::string_view key) {
+  return std::ranges::find(kBuiltIn, key) != kBuiltIn.end();
+}
 
 std::expected<Labels, Rejection> job_labels(const JobRecord& job, std::string_view state) {
   const struct {
