@@ -236,6 +236,9 @@ nodes = sorted(row.split(",")[1] for row in (data / "philly-nodes.csv").read_tex
     f"{node},2017-10-01T06:00:00Z,2017-10-02T06:00:00Z\n" for node in nodes[:100]))
 _, (_, traced, _), _ = replay("--spot-trace", "trace.csv")
 expect(traced == jobs, f"a trace of the outage: {traced}, {jobs}")
+(cwd / "over.csv").write_text(f"node,from,to\n{nodes[0]},2017-10-03T20:00:00Z,2017-10-05T06:00:00Z\n")
+over = replay("--outage", "1@2017-10-03T20:00:00Z/34h")
+expect(replay("--spot-trace", "over.csv")[0] == over[0], "also where they last beyond the month")
 (cwd / "unknown.csv").write_text("node,from,to\nnobody,2017-10-01T06:00:00Z,2017-10-02T06:00:00Z\n")
 (cwd / "late.csv").write_text("node,from,to\n" + nodes[0] + ",2018-10-01T06:00:00Z,2018-10-02T06:00:00Z\n")
 (cwd / "reversed.csv").write_text("node,from,to\n" + nodes[0] + ",2017-10-02T06:00:00Z,2017-10-01T06:00:00Z\n")
@@ -282,8 +285,9 @@ expect(int(rows["jobs"]["lowest"]) < int(rows["jobs"]["highest"]), f"a range ove
 
 # Racks: what no rack holds never starts, and one rack for all is as no rack. Volcano's proportion keeps the hours.
 _, (_, plain_jobs, _), _ = replay()
-_, (_, one_rack, _), _ = replay("--same-rack", "10000")
-expect(one_rack["never start"]["what_if"] == plain_jobs["never start"]["what_if"], f"{one_rack['never start']}")
+_, (_, half, _), _ = replay("--same-rack", "176")
+expect(half["never start"]["what_if"] == plain_jobs["never start"]["what_if"], f"{half['never start']}")
+expect_run([*REPLAY, "--same-rack", "10000"], cwd, code=2, has=["in one rack, so same-rack changes nothing"])
 _, (_, small_racks, _), _ = replay("--same-rack", "1")
 expect(int(small_racks["never start"]["what_if"]) > int(plain_jobs["never start"]["what_if"]), f"{small_racks['never start']}")
 _, (_, proportional, _), _ = replay("--scheduler", "proportion", "--weight", "6214e9=3", "--nodes=-330")

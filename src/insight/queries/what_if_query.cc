@@ -87,10 +87,6 @@ std::string millionths_text(std::uint64_t millionths) {
   return fmt::format("{}.{:06}", millionths / kMillion, millionths % kMillion);
 }
 
-Int128 idle_of(const JobFigures& figures) {
-  return figures.capacity - figures.held - figures.unavailable - figures.off - figures.starting;
-}
-
 std::string thousandths_text(std::uint64_t thousandths) {
   return fmt::format("{}.{:03}", thousandths / 1000, thousandths % 1000);
 }
@@ -246,7 +242,7 @@ Table job_table(const WhatIfQuery& query, const what_if::WhatIf& result, const s
   add("GPU-hours held", [](const JobFigures& each) { return replayed_hours_text(each.held); });
   add("GPU-hours of that done again",
       [](const JobFigures& each) { return replayed_hours_text(each.lost); });
-  add("GPU-hours idle", [](const JobFigures& each) { return replayed_hours_text(idle_of(each)); });
+  add("GPU-hours idle", [](const JobFigures& each) { return replayed_hours_text(each.idle); });
   if (result.would_be.off + result.would_be.starting > 0) {
     add("GPU-hours off", [](const JobFigures& each) { return replayed_hours_text(each.off); });
     add("GPU-hours starting",
@@ -307,9 +303,10 @@ Table job_table(const WhatIfQuery& query, const what_if::WhatIf& result, const s
         "stopped, at what they cost by the hour; while off they are not charged.");
     if (result.charges_kept_whole > 0) {
       table.notes.push_back(fmt::format(
-          "{} of these nodes {} out of the period, as a fee for a year does, and {} charged whole.",
+          "{} of these nodes {} not go by time, and {} charged whole: fees, taxes, credits, what a "
+          "commitment covers, and what reaches out of the period.",
           counted(result.charges_kept_whole, "charge"),
-          result.charges_kept_whole == 1 ? "reaches" : "reach",
+          result.charges_kept_whole == 1 ? "does" : "do",
           result.charges_kept_whole == 1 ? "is" : "are"));
     }
   }
@@ -768,7 +765,7 @@ Table exact_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   add_gpu_time("capacity", &JobFigures::capacity);
   add_gpu_time("held", &JobFigures::held);
   add_gpu_time("done again", &JobFigures::lost);
-  add("idle", "GPU s", [&](const JobFigures& each) { return gpu_seconds(idle_of(each)); });
+  add_gpu_time("idle", &JobFigures::idle);
   add_gpu_time("unavailable", &JobFigures::unavailable);
   add_gpu_time("off", &JobFigures::off);
   add_gpu_time("starting", &JobFigures::starting);
@@ -778,6 +775,8 @@ Table exact_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   add_count("ran elsewhere", &JobFigures::elsewhere);
   add_count("with a limit of waiting", &JobFigures::with_limit);
   add_count("over their limit", &JobFigures::over_limit);
+  add("GPUs without known power", "GPUs",
+      [&](const JobFigures& each) { return count(each.gpus_without_watts); });
   add("energy of GPUs", "J", [](const JobFigures& each) {
     return each.energy ? decimal_text(*each.energy, 1'000'000'000) : std::string();
   });

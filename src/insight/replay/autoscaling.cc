@@ -60,6 +60,7 @@ Autoscaling::Autoscaling(const ClusterState& cluster, std::span<const NodePool> 
 
 void Autoscaling::start(std::uint32_t machine, std::int64_t now_us) {
   Pool& pool = pool_of(machine);
+  ++version_;
   off_.erase(machine);
   starting_.insert(machine);
   states_[machine] = State::kStarting;
@@ -213,6 +214,7 @@ void Autoscaling::machine_is_ready(std::uint32_t machine, std::int64_t now_us) {
 void Autoscaling::job_started(std::uint32_t job, const Shares& shares) {
   if (!is_used()) return;
   if (claims_[job]) {
+    ++version_;
     for (const Share& share : claims_[job]->starting) {
       give_back(unclaimed_[share.machine], cluster_.machines()[share.machine], share);
       std::erase(claimants_[share.machine], job);

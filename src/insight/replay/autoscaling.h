@@ -42,6 +42,9 @@ class Autoscaling {
   Autoscaling(const ClusterState& cluster, std::span<const NodePool> pools, std::size_t jobs);
 
   bool is_used() const { return !pools_.empty(); }
+  // Changes when machines start, or room on those that start is given up.
+  std::uint64_t version() const { return version_; }
+  bool has_asked(std::uint32_t job) const { return claims_[job].has_value(); }
   bool is_starting() const { return !starting_.empty(); }
   const std::set<std::uint32_t>& off() const { return off_; }
   const std::vector<PowerSpan>& spans() const { return spans_; }
@@ -108,6 +111,7 @@ class Autoscaling {
   std::set<std::uint32_t> starting_;
   std::vector<std::optional<Claim>> claims_;  // of each job
   std::vector<PowerSpan> spans_;
+  std::uint64_t version_ = 1;
 };
 
 }  // namespace pennyweight::replay

@@ -184,6 +184,7 @@ class RunToEnd : public Simulation {
         expected_us_(jobs.size()),
         waiting_(jobs, policy_.order, usage_),
         scaling_(cluster_, options.pools, jobs.size()),
+        unprovided_(kinds_.kinds.size()),
         cached_(kinds_.kinds.size()) {
     for (std::size_t i = 0; i < jobs.size(); ++i) left_us_[i] = jobs[i].work_us;
     held_.resize(jobs.size() + machines.size());
@@ -453,7 +454,12 @@ class RunToEnd : public Simulation {
 
   void ask_for_machines(std::uint32_t job) {
     if (!first_unfit_) first_unfit_ = job;
+    // Within a visit jobs only take: what nobody could be started for once fails again, until
+    // machines start or room on them is given up.
+    auto& failed = unprovided_[kinds_.kind_of_job[job]];
+    if (failed == std::pair(visit_, scaling_.version())) return;
     start_machines(scaling_.provide(job, jobs_[job].request, now_us_));
+    if (!scaling_.has_asked(job)) failed = {visit_, scaling_.version()};
   }
 
   // Whether the job has waited so long that nobody may overtake it.
@@ -514,6 +520,8 @@ class RunToEnd : public Simulation {
   std::size_t spilled_ = 0;  // of the arrivals: how many need no moment of their own any more
   std::uint64_t visit_ = 0;  // of the queue
   std::uint64_t state_ = 0;  // of what is free
+  // Of each kind of request: when no machine could be started for it last.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unprovided_;
   std::vector<CachedShares> cached_;  // of each kind of request
   std::map<std::pair<std::uint32_t, ModelSet>, CachedShares> cached_elsewhere_;
 };

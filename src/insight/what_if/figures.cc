@@ -98,20 +98,30 @@ std::uint64_t jobs_elsewhere(const ReplayWorld& world, const replay::Replay& rep
   return jobs.size();
 }
 
-void add_energy(const ReplayWorld& world, const replay::Replay& replay, JobFigures& figures) {
-  if (world.watts.empty()) return;
+// What nobody held of each machine while it was on, which with all the rest is the capacity; and
+// what GPUs drew.
+void add_idle_and_energy(const ReplayWorld& world, const replay::Replay& replay,
+                         JobFigures& figures) {
   const MachineTimes times = machine_times(world, replay);
   Int128 energy = 0;
+  bool has_watts = false;
   for (std::size_t i = 0; i < world.machines.size(); ++i) {
     CHECK(times.held[i] >= 0 && times.held[i] <= times.on[i], "jobs hold machines that are on");
+    figures.idle += times.on[i] - times.held[i];
+    if (world.watts.empty() || world.machines[i].gpus == 0) continue;
     if (!world.watts[i]) {
       figures.gpus_without_watts += world.machines[i].gpus;
       continue;
     }
+    has_watts = true;
     energy += times.held[i] * Int128{world.watts[i]->held} +
               (times.on[i] - times.held[i]) * Int128{world.watts[i]->idle};
   }
-  figures.energy = energy;
+  figures.idle -= figures.starting;
+  CHECK(figures.held + figures.idle + figures.unavailable + figures.off + figures.starting ==
+            figures.capacity,
+        "what is held, idle, away, off and starting makes up the capacity");
+  if (has_watts) figures.energy = energy;
 }
 
 // Machines of pools that were off, or starting.
@@ -200,7 +210,7 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
   CHECK(figures.unfinished >= 0, "no more work is done than there was");
   if (!world.places.empty()) figures.elsewhere = jobs_elsewhere(world, replay);
   add_power(world, replay, figures);
-  add_energy(world, replay, figures);
+  add_idle_and_energy(world, replay, figures);
   figures.wait = time_figures(waits);
   figures.wait_percentiles = percentiles(waits);
   figures.completion = time_figures(completions);
@@ -341,7 +351,7 @@ JobFigures figures_as_it_was(const ReplayWorld& world) {
         static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us);
     const std::int64_t waited = world.origins[i].waited_us.value_or(0);
     waits.push_back(waited);
-    count_limit(figures, world.limits.of(job.team), waited);
+    if (world.origins[i].waited_us) count_limit(figures, world.limits.of(job.team), waited);
     completions.push_back(waited + job.work_us);
     const std::int64_t end = job.submit_us + waited - world.origins[i].before_us + job.work_us;
     figures.makespan = std::max(figures.makespan, end);
@@ -349,6 +359,7 @@ JobFigures figures_as_it_was(const ReplayWorld& world) {
   figures.wait = time_figures(waits);
   figures.wait_percentiles = percentiles(waits);
   figures.completion = time_figures(completions);
+  figures.idle = figures.capacity - figures.held;
   return figures;
 }
 

@@ -38,6 +38,7 @@ struct JobFigures {
   Int128 lost = 0;         // of `held`: work that had to be done again
   Int128 off = 0;          // of nodes of pools that were off
   Int128 starting = 0;     // of those that were starting
+  Int128 idle = 0;         // of nodes that were on: GPUs that nobody held
   std::uint64_t node_starts = 0;
   std::uint64_t elsewhere = 0;   // jobs that ran in another place than their own
   std::uint64_t with_limit = 0;  // jobs that may wait so long and no longer

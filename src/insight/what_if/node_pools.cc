@@ -44,6 +44,36 @@ class PoweredCharger {
     }
   }
 
+  // Each node of a pool is charged all the time, so that what it costs is known whenever it is on.
+  Result<void> check_charged(std::span<const Charge> charges, const StopCheck& is_stopped) const {
+    std::map<std::uint32_t, std::vector<Interval>> charged;
+    for (std::size_t i = 0; i < charges.size(); ++i) {
+      if (i % 4096 == 0) TRY(go_on(is_stopped));
+      const auto part = charges[i].charge_period.overlap(period_);
+      if (!part) continue;
+      for (const std::uint32_t node : fleet_.nodes_of(charges[i])) {
+        if (on_.contains(node)) charged[node].push_back(*part);
+      }
+    }
+    for (const auto& [node, spans] : on_) {
+      std::vector<Interval>& parts = charged[node];
+      std::ranges::sort(parts);
+      Instant until = period_.begin();
+      for (const Interval& part : parts) {
+        if (part.begin() > until) break;
+        until = std::max(until, part.end());
+      }
+      if (until >= period_.end()) continue;
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("node {} is not charged from {} on, so what it would cost while it is "
+                      "on then is not known; autoscale nodes that are charged all the time, "
+                      "chosen by pool or by model",
+                      fleet_.any_fact(node).name.text(), to_text(until)));
+    }
+    return {};
+  }
+
   Result<void> add(Charge charge, PoweredCharges& result) const {
     const auto nodes = fleet_.nodes_of(charge);
     const bool is_powered =
@@ -60,7 +90,7 @@ class PoweredCharger {
                               "bill by node",
                               node.name.text(), node.pool.text()));
     }
-    if (charge.charge_period.overlap(period_) != charge.charge_period) {
+    if (!goes_by_time(charge)) {
       ++result.kept_whole;
       result.charges.push_back(std::move(charge));
       return {};
@@ -70,6 +100,14 @@ class PoweredCharger {
   }
 
  private:
+  // Whether less of it is charged while the node is off: fees, taxes, credits and what a commitment
+  // covers are charged all the same, and so is what reaches out of the period.
+  bool goes_by_time(const Charge& charge) const {
+    return charge.charge_category == ChargeCategory::kUsage &&
+           charge.commitment_discount_id.empty() &&
+           charge.charge_period.overlap(period_) == charge.charge_period;
+  }
+
   static void cut(const Charge& charge, std::span<const Interval> spans, PoweredCharges& result) {
     std::vector<Interval> parts;
     std::vector<Weight> weights;
@@ -120,6 +158,10 @@ Result<std::vector<replay::NodePool>> node_pools(const ReplayWorld& world, const
                           .start_us = change.start_us,
                           .kept_us = change.kept_us};
     for (std::uint32_t i = 0; i < world.machines.size(); ++i) {
+      // A node without GPUs is asked for nothing here, and one that others need stays.
+      if (world.machines[i].gpus == 0 || world.needed_nodes.contains(world.machines[i].name)) {
+        continue;
+      }
       const NodeView& view = fleet.nodes()[world.node_of_machine[i]];
       if (model != nullptr && view.model != model) continue;
       const Node* const last = last_fact(view, world.period);
@@ -147,6 +189,7 @@ Result<PoweredCharges> charges_while_on(std::vector<Charge> charges, const Repla
                                         const FleetView& fleet, const replay::Replay& replay,
                                         const StopCheck& is_stopped) {
   const PoweredCharger charger(world, fleet, replay);
+  TRY(charger.check_charged(charges, is_stopped));
   PoweredCharges result;
   result.charges.reserve(charges.size());
   for (std::size_t i = 0; i < charges.size(); ++i) {

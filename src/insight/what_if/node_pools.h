@@ -13,21 +13,22 @@
 
 namespace pennyweight::what_if {
 
-// The pools of the scenario, on the world's machines. An Error where a pool has no node, fewer than
-// are to be always on, or one that is in another pool.
-// REQUIRES: `fleet` is the one that the world's machines are from.
+// The pools of the scenario, on the world's machines with GPUs; those that hold what no replay
+// moves are in none. An Error where a pool has no node, fewer than are to be always on, or one that
+// is in another pool. REQUIRES: `fleet` is the one that the world's machines are from.
 Result<std::vector<replay::NodePool>> node_pools(const ReplayWorld& world, const FleetView& fleet,
                                                  const Scenario& scenario);
 
 struct PoweredCharges {
   std::vector<Charge> charges;
-  // Of nodes of pools, that reach out of the period, as a fee for a year does: they stay whole.
+  // Of nodes of pools, that don't go by time: fees, taxes, credits, what a commitment covers, and
+  // what reaches out of the period. They stay whole.
   std::uint64_t kept_whole = 0;
 };
 // The charges with those of nodes of pools cut to the times at which the node was on: each part has
 // its share of the cost by time, and the share of the time at which it was off is not charged.
-// kUnsupported where nodes of a pool are charged together with others: what one of them costs is
-// then not known.
+// kUnsupported where nodes of a pool are charged together with others, or not all the time: what
+// one of them costs is then not known.
 Result<PoweredCharges> charges_while_on(std::vector<Charge> charges, const ReplayWorld& world,
                                         const FleetView& fleet, const replay::Replay& replay,
                                         const StopCheck& is_stopped);

@@ -229,6 +229,9 @@ class WorldMaker {
     const Holding& holding = month_.holdings[index];
     if (!holding.claim.empty() || !holding.gpu_group.empty() || holding.is_reservation) {
       world_.left_as_they_were.push_back(index);
+      for (const std::uint32_t at : nodes_of(holding, ran_on_)) {
+        world_.needed_nodes.insert(ran_on_.any_fact(at).name.text());
+      }
       return;
     }
     const auto held = holding.held.overlap(world_.period);

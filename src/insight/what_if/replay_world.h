@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,8 @@ struct ReplayWorld {
   // Where else jobs may run, as replay::SpillOver has it; and how many places the fleet has.
   std::vector<std::vector<replay::ModelSet>> places;
   std::uint64_t place_count = 0;
+  // Nodes on which holdings are that no replay moves; they are always on.
+  std::set<std::string> needed_nodes;
   std::uint64_t rounded_up = 0;    // jobs with fractions of over one GPU in all
   std::uint64_t partly_there = 0;  // nodes that were not there all the time
 };

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "insight/what_if/commitments.h"
+#include "insight/what_if/figures.h"
 #include "insight/what_if/fitted_jobs.h"
 #include "insight/what_if/node_pools.h"
 #include "insight/what_if/scenario_text.h"
@@ -394,6 +395,98 @@ TEST(Places, JobsStayWhereTheyRanAndMayLeave) {
   const auto any = world_with(true);
   ASSERT_TRUE(any.has_value());
   EXPECT_EQ(any->places[any->jobs[0].elsewhere - 1], (std::vector<replay::ModelSet>{2, 4}));
+}
+
+// A replay in which the second machine is on for the first day only.
+replay::Replay on_for_a_day() {
+  replay::Replay replay;
+  replay.powered = {
+      {.machine = 1, .begin_us = 0, .ready_us = 0, .end_us = std::int64_t{24} * 3600 * 1'000'000}};
+  return replay;
+}
+
+TEST(NodePools, WhatDoesNotGoByTimeStaysWhole) {
+  Fleet fleet;
+  fleet.add("n1");
+  fleet.add("n2");
+  fleet.charges[31 + 20].commitment_discount_id = "sp-1";
+  fleet.charges[31 + 21].charge_category = ChargeCategory::kCredit;
+  const ClusterMonth month = fleet.month();
+  const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
+  const auto world = make_replay_world(month, view, view, kMarch,
+                                       [](const Holding&) { return std::string(); }, {});
+  ASSERT_TRUE(world.has_value());
+  const auto cut = charges_while_on(fleet.charges, *world, view, on_for_a_day(), {});
+  ASSERT_TRUE(cut.has_value()) << cut.error().message;
+  EXPECT_EQ(cut->kept_whole, 2u);
+  EXPECT_EQ(cut->charges.size(), 31u + 1 + 2);
+}
+
+TEST(NodePools, ANodeThatIsNotChargedAllTheTimeIsRefused) {
+  Fleet fleet;
+  fleet.add("n1");
+  fleet.add("n2");
+  fleet.charges.erase(fleet.charges.begin() + 31 + 10, fleet.charges.end());
+  const ClusterMonth month = fleet.month();
+  const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
+  const auto world = make_replay_world(month, view, view, kMarch,
+                                       [](const Holding&) { return std::string(); }, {});
+  ASSERT_TRUE(world.has_value());
+  const auto cut = charges_while_on(fleet.charges, *world, view, on_for_a_day(), {});
+  ASSERT_FALSE(cut.has_value());
+  EXPECT_EQ(cut.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(cut.error().message.find("node n2 is not charged from 2026-03-11T00:00:00Z on"),
+            std::string::npos)
+      << cut.error().message;
+}
+
+TEST(NodePools, HaveNeitherNodesWithoutGpusNorThoseThatAreNeeded) {
+  Fleet fleet;
+  fleet.add("cpu").gpu_count = 0;
+  fleet.nodes[0].gpu_model.clear();
+  fleet.add("n1");
+  fleet.add("n2");
+  OnNodes on;
+  on.parts.push_back({NodeId("n1"), 2});
+  fleet.holdings.emplace_back(ClusterId("lab"), WorkloadId("reserved"), kMarch, std::move(on));
+  fleet.holdings.back().device = WholeGpu{};
+  fleet.holdings.back().is_reservation = true;
+  const ClusterMonth month = fleet.month();
+  const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
+  const auto world = make_replay_world(month, view, view, kMarch,
+                                       [](const Holding&) { return std::string(); }, {});
+  ASSERT_TRUE(world.has_value());
+  const auto pools = node_pools(*world, view, scenario_of("autoscale=0@5m/10m"));
+  ASSERT_TRUE(pools.has_value());
+  ASSERT_EQ(pools->front().machines.size(), 1u);
+  EXPECT_EQ(world->machines[pools->front().machines.front()].name, "n2");
+}
+
+TEST(JobFigures, AddUpToTheCapacityBeyondTheEndOfTheMonth) {
+  // One machine is on all the time, the other from the last hour on; both have a job that lasts
+  // longer than the month.
+  ReplayWorld world = world_of({"a", "b"});
+  constexpr std::int64_t kHour = std::int64_t{3600} * 1'000'000;
+  const std::int64_t end = period_us(world.period);
+  for (int i = 0; i < 2; ++i) {
+    world.machines.push_back({.name = std::to_string(i), .gpus = 4});
+    world.watts.emplace_back();
+    world.jobs[static_cast<std::size_t>(i)].request.gpus = 4;
+    world.jobs[static_cast<std::size_t>(i)].work_us = 3 * kHour;
+    world.jobs[static_cast<std::size_t>(i)].submit_us = end - kHour;
+  }
+  const replay::Replay replay = replay::simulate(
+      world.jobs, world.machines,
+      {.pools = {{.machines = {1}, .least = 0, .start_us = kHour / 2, .kept_us = kHour}},
+       .keep_runs = true});
+  const JobFigures figures = figures_of(world, replay);
+  const Int128 hour = Int128{4000} * kHour;
+  EXPECT_EQ(figures.held, hour + hour / 2);
+  EXPECT_EQ(figures.starting, hour / 2);
+  EXPECT_EQ(figures.off, Int128{end - kHour} * 4000);
+  EXPECT_EQ(figures.idle, Int128{end - kHour} * 4000);
+  EXPECT_EQ(figures.gpus_without_watts, 8u);
+  EXPECT_FALSE(figures.energy.has_value());  // nothing is known, which is not nothing
 }
 
 TEST(ScenarioText, RefusesWhatHasNoEffect) {

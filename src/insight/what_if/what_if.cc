@@ -250,8 +250,9 @@ class WhatIfRun {
     std::string_view first_unknown;
     for (const NodeInterruption& one : input_.scenario.interruptions) {
       const std::int64_t begin_ms = std::max(one.begin_ms, period_begin_ms);
-      const std::int64_t end_ms = std::min(one.end_ms, period_end_ms);
-      if (begin_ms >= end_ms) continue;
+      // As an outage does, it may end after the period.
+      const std::int64_t end_ms = one.end_ms;
+      if (begin_ms >= end_ms || begin_ms >= period_end_ms) continue;
       ++in_period;
       const auto machine = machines.find(one.node);
       if (machine == machines.end()) {
@@ -295,11 +296,25 @@ class WhatIfRun {
     for (const SliceChange& change : input_.scenario.slices) TRY(check(change.team, "its slice"));
     for (const QueueLimit& limit : input_.scenario.queue_limits) {
       TRY(check(limit.team, "its limit of waiting"));
+      if (limit.team.empty()) TRY(check_others(world));
     }
     const replay::AdmissionRules& admission = input_.scenario.scheduling.admission;
     for (const auto& [team, quota] : admission.quotas) TRY(check(team, "its quota"));
     for (const auto& [team, window] : admission.windows) TRY(check(team, "its part of the day"));
     return {};
+  }
+
+  // A limit for everybody else, where somebody else is.
+  Result<void> check_others(const ReplayWorld& world) const {
+    std::set<std::string_view> named;
+    for (const QueueLimit& limit : input_.scenario.queue_limits) named.insert(limit.team);
+    const bool is_any = std::ranges::any_of(world.jobs, [&](const replay::Job& job) {
+      return job.team.empty() || !named.contains(job.team);
+    });
+    if (is_any) return {};
+    return fail(
+        ErrorCode::kConfig,
+        "each team has a limit of waiting of its own, so one for the others changes nothing");
   }
 
   Result<void> check_power(const ReplayWorld& world, const FleetView& fleet) const {
@@ -369,6 +384,23 @@ class WhatIfRun {
                     scenario.spill_over->scope == HomeScope::kPool ? "pool" : "region"));
   }
 
+  Result<void> check_racks(const ReplayWorld& world, const Scenario& scenario) const {
+    if (scenario.rack_nodes == 0) return {};
+    std::uint32_t largest = 0;
+    for (const replay::Machine& machine : world.machines) largest = std::max(largest, machine.gpus);
+    const bool has_gangs = std::ranges::any_of(
+        world.jobs, [&](const replay::Job& job) { return job.request.gpus > largest; });
+    if (has_gangs && scenario.rack_nodes < world.machines.size()) return {};
+    return fail(ErrorCode::kConfig,
+                has_gangs
+                    ? fmt::format("all {} nodes of cluster {} would be in one rack, so same-rack "
+                                  "changes nothing",
+                                  world.machines.size(), month_.cluster.text())
+                    : fmt::format("no job of {} needs several nodes of cluster {}, so same-rack "
+                                  "changes nothing",
+                                  input_.month, month_.cluster.text()));
+  }
+
   // Racks of so many nodes, in the order of their names: node-9 comes before node-10.
   static void set_racks(ReplayWorld& world, std::uint32_t rack_nodes) {
     if (rack_nodes == 0) return;
@@ -424,6 +456,7 @@ class WhatIfRun {
          .any_model = scenario.any_model,
          .uses_limits = scenario.uses_limits}));
     TRY(check_places(world, scenario));
+    TRY(check_racks(world, scenario));
     TRY(change_demand(world, scenario, is_stopped_));
     auto slices = TRY(change_slices(world, fleet, scenario));
     for (replay::Job& job : world.jobs) job.restart_us = scenario.restart_us;
@@ -435,7 +468,7 @@ class WhatIfRun {
     return ScenarioWorld{std::move(world), std::move(slices), spot, std::move(pools)};
   }
 
-  // The scenario again, with another seed or demand. Its bill is the same: the nodes are.
+  // The scenario again, with another seed or demand. Its bill is not divided again.
   Result<std::vector<JobFigures>> vary(const ClusterMonth& changed, const FleetView& fleet,
                                        const FleetView& ran_on, const TeamOf& team_of) const {
     std::vector<JobFigures> figures;

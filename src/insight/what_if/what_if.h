@@ -115,7 +115,7 @@ struct WhatIf {
   std::uint64_t jain_would_be = 0;
   std::uint64_t left_as_they_were = 0;   // holdings that no replay moves
   std::uint64_t rounded_up = 0;          // jobs whose fractions became whole GPUs
-  std::uint64_t charges_kept_whole = 0;  // of autoscaled nodes, that reach out of the period
+  std::uint64_t charges_kept_whole = 0;  // of autoscaled nodes, that don't go by time
   std::uint64_t partly_there = 0;        // nodes counted as if there all the time
 };
 
