@@ -58,7 +58,7 @@ expect(got["left"] == 700 + got["carried"] - got["actual"], f"{got}")
 
 # What a budget says of itself can be asked of a report.
 told, _ = expect_run(["--config", "budgets.yaml", "budget", "saved", "--today", "2026-03-18", "--explain"], cwd, 0,
-                     ["700.00 USD of the period itself, and ", "at an even pace it would be"])
+                     ["700.00 USD of the period itself, less 508.25 USD that earlier ones overspent", "at an even pace it would be"])
 command = re.search(r"pennyweight (report --by cluster --filter team=nlp --from 2026-03-16 --to 2026-03-18)$", told, re.M)
 expect(command, told)
 total = sum(Decimal(row["effective_cost"]) for row in rows(command[1].split()))
