@@ -349,7 +349,9 @@ def context_case(expect_, rules, labels="{team: nlp, cost-center: a}", now="mon 
     return {"name": f"{expect_} {rules} {labels} {now} {budgets}", "expect": expect_, "rules": rules, "now": now,
             "budgets": budgets or {"nlp": "10%", "all": "0%"},
             # By hand: 8 of 8 GPUs are 32 USD for an hour.
-            "manifest": job("a", labels, ", resources: {limits: {nvidia.com/gpu: 8}}", "")}
+            # Budgets are those of the labels of the pods.
+            "manifest": job("a", labels, ", resources: {limits: {nvidia.com/gpu: 8}}", "").replace(
+                "template: {", "template: {metadata: {labels: " + labels + "}, ", 1)}
 
 
 CONTEXT = [context_case("allowed", []), context_case("denied", ["owner"], "{team: nlp}"),
