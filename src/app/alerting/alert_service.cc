@@ -157,7 +157,8 @@ bool AlertService::take_back(const ReceiverConfig& receiver, const Alert& alert)
 }
 
 // Callers hold the mutex.
-void AlertService::enqueue(std::span<const AlertNotification> notifications, Instant now) {
+bool AlertService::enqueue(std::span<const AlertNotification> notifications, Instant now) {
+  bool is_queued = false;
   for (const AlertNotification& told : notifications) {
     log_.info("alert", {{"id", told.id}, {"summary", told.alert.condition.summary}});
     for (const ReceiverConfig& receiver : config_.alerts.receivers) {
@@ -174,10 +175,12 @@ void AlertService::enqueue(std::span<const AlertNotification> notifications, Ins
       const Instant next =
           next_message(receiver, config_.alerts, config_.policy.time_zone, now + after);
       state_.outbox.push_back({.receiver = receiver.name, .notification = told, .next = next});
+      is_queued = true;
     }
   }
   if (!notifications.empty()) limit_outbox(state_);
   while (state_.dead.size() > kDeadMax) state_.dead.pop_front();
+  return is_queued;
 }
 
 // Rules are evaluated for somebody: a receiver, or a budget, which people set while `serve` runs.
@@ -248,8 +251,11 @@ void AlertService::evaluate(Instant now, Scope scope) {
   std::erase_if(state_.silences, [&](const PutSilence& one) {
     return one.what.to && *one.what.to + kSilenceKept < *day;
   });
-  enqueue(told, now);
+  const bool is_queued = enqueue(told, now);
   keep_ended(changes.ended, now);
+  // Where no receiver hears of it, a notification is not worth a write of thousands of alerts
+  // every few seconds either: the evaluation of all rules writes it.
+  if (!is_all && !is_queued && changes.begun.empty() && changes.ended.empty()) return;
   if (save()) return;
   // What is not on disk is not sent: it is found again at the next evaluation.
   undo(state_.book, changes);

@@ -73,7 +73,8 @@ class AlertService : public RunningAlerts {
   void deliver(Instant now);
   void add_approval_links(std::span<AlertNotification> message);
   void refresh(Instant now);
-  void enqueue(std::span<const AlertNotification> notifications, Instant now);
+  // Whether anything waits to be sent now that did not before.
+  bool enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   std::vector<AlertSilence> silences(Instant now) const;

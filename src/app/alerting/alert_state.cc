@@ -21,6 +21,7 @@ namespace pennyweight {
 namespace {
 
 constexpr std::size_t kStateBytesMax = 256u << 20;
+constexpr std::size_t kAlertBytes = 640;  // of most of them, so that the text grows once
 
 // The file is written whole, with thousands of alerts each minute: nothing is copied on the way.
 void add_name(std::string& out, std::string_view name) {
@@ -197,7 +198,9 @@ Result<std::deque<OutboxEntry>> read_entries(const simdjson::dom::element& root,
 }  // namespace
 
 std::string to_json(const AlertState& state) {
-  std::string out = "{";
+  std::string out;
+  out.reserve(kAlertBytes * (state.book.size() + state.outbox.size() + state.dead.size()));
+  out = "{";
   append_list(out, "alerts", std::views::values(state.book), append_alert);
   append_list(out, "outbox", state.outbox, append_entry);
   append_list(out, "dead", state.dead, append_entry);
