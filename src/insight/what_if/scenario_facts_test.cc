@@ -336,7 +336,7 @@ TEST(FittedJobs, ArriveInTheHoursOfTheWeekInWhichTheMonthsDid) {
   add("old", 0, 4);
   for (int week = 0; week < 5; ++week) {  // 1 March is a Sunday
     const std::int64_t monday = (1 + 7 * week) * 24 * 60 * kMinute;
-    for (int i = 0; i < 10; ++i) add("a", monday + (10 * 60 + 20) * kMinute, 1 + i % 2);
+    for (std::uint32_t i = 0; i < 10; ++i) add("a", monday + (10 * 60 + 20) * kMinute, 1 + i % 2);
     if (week < 4) add("b", monday + (2 * 24 * 60 + 5) * kMinute, 8);
   }
   ReplayWorld again = world;
