@@ -123,7 +123,7 @@ def known_what_if(server, _asker):
 
 def own_what_if(server, asker):
     """A run that the asker may cancel; of the admin where the asker can't start one."""
-    body = {"month": MONTH, "scenario": f"seed={next(_numbers)}"}
+    body = {"month": MONTH, "scenario": f"placement=random;seed={next(_numbers)}"}
     who = who_makes(server, asker)
     made = who.post("/api/v1/what-if/runs", body)
     if made.status in (401, 403):
