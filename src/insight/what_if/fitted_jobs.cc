@@ -40,7 +40,7 @@ std::uint64_t exponential_of(std::uint64_t parts) {
 // 0: Monday from 00:00 to 01:00, UTC. Unix time began on a Thursday.
 std::size_t hour_of_week(std::int64_t hour) {
   constexpr std::int64_t kHours = kHoursOfWeek;
-  return static_cast<std::size_t>(((hour + 3 * 24) % kHours + kHours) % kHours);
+  return static_cast<std::size_t>(((hour + std::int64_t{3} * 24) % kHours + kHours) % kHours);
 }
 
 // A part of an hour that lies in the period, in milliseconds of Unix time.
