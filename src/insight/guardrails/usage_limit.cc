@@ -264,10 +264,9 @@ class LimitedWork {
   LimitedWork(const WorkloadEstimate& workload, const Policy* policy)
       : workload_(workload), terms_(group_terms(workload)) {
     // Estimates of tests and replays have groups that their request does not have.
-    manifests::WorkloadRequest& request = request_;
-    request = workload.workload;
-    request.groups.clear();
-    for (const GroupEstimate& group : workload.groups) request.groups.push_back(group.group);
+    request_ = workload.workload;
+    request_.groups.clear();
+    for (const GroupEstimate& group : workload.groups) request_.groups.push_back(group.group);
     for (const PlannedGroup& group : planned_groups(request_)) {
       works_.emplace_back(group.group, charged_work(group.work, policy));
     }

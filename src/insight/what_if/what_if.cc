@@ -236,7 +236,7 @@ class WhatIfRun {
                             outage.nodes, found, month_.cluster.text()));
   }
 
-  // The parts of the trace's interruptions that lie in the period.
+  // The trace's interruptions that reach into the period; as an outage does, each may end after it.
   Result<void> plan_interruptions(const ReplayWorld& world, replay::Spot& spot) const {
     if (input_.scenario.interruptions.empty()) return {};
     std::map<std::string_view, std::uint32_t> machines;
@@ -250,9 +250,7 @@ class WhatIfRun {
     std::string_view first_unknown;
     for (const NodeInterruption& one : input_.scenario.interruptions) {
       const std::int64_t begin_ms = std::max(one.begin_ms, period_begin_ms);
-      // As an outage does, it may end after the period.
-      const std::int64_t end_ms = one.end_ms;
-      if (begin_ms >= end_ms || begin_ms >= period_end_ms) continue;
+      if (begin_ms >= one.end_ms || begin_ms >= period_end_ms) continue;
       ++in_period;
       const auto machine = machines.find(one.node);
       if (machine == machines.end()) {
@@ -261,7 +259,7 @@ class WhatIfRun {
       }
       spot.planned.push_back({.at_us = (begin_ms - period_begin_ms) * 1000,
                               .machine = machine->second,
-                              .away_us = (end_ms - begin_ms) * 1000});
+                              .away_us = (one.end_ms - begin_ms) * 1000});
     }
     if (in_period == 0) {
       return fail(ErrorCode::kConfig,
