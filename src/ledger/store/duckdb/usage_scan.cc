@@ -115,6 +115,12 @@ class UsageBatches {
 Result<void> scan_usage(duckdb::Database& database, const ClusterId& cluster,
                         const Interval& during, UsageDetail detail, const Store::UsageSink& sink) {
   duckdb::Connection connection = TRY(database.connect());
+  // Days without a sample are many: of a ledger without telemetry they are all.
+  const std::string any = std::string("SELECT 1 FROM usages ") + kWanted + "LIMIT 1";
+  if (TRY(count_of(
+          ask(connection, "SELECT count(*)::UBIGINT FROM (" + any + ")", cluster, during))) == 0) {
+    return {};
+  }
   const std::string shared = series_columns();
   // A temporary table of this connection, dropped with it. Samples are ordered by `place`, the rank
   // of the columns that decide their order. Several series share a place if they differ only in
