@@ -168,6 +168,13 @@ def captures():
     expect_run([*arguments, "list.txt"], cwd, has=["1 already there"])
     expect_run([*arguments, "--at", "2026-03-02", "list.txt"], cwd, has=["1 GPU: 1 new"])
     expect_run([*arguments, "-"], cwd, stdin=listing.encode(), has=["nothing says when this was", "capture"])
+    # GPU instances are the layout of the GPU whose index they name.
+    instances = ("+-----------------------------+\n| GPU instances:              |\n"
+                 "|   0  MIG 3g.20gb   9   1   4:4  |\n|   0  MIG 3g.20gb   9   2   0:4  |\n")
+    (cwd / "lgi.txt").write_text(instances)
+    expect_run([*arguments, "--at", "2026-03-03", "lgi.txt"], cwd, code=1, has=["index 0", "nvidia-smi -L"])
+    (cwd / "both.txt").write_text(listing + instances)
+    expect_run([*arguments, "--at", "2026-03-03", "both.txt"], cwd, has=["1 GPU: 1 new"])
 
 
 def kubectl():
@@ -415,6 +422,8 @@ def more_formats():
             ("pmon", "# gpu         pid   type\n# Idx           #    C/G\n", "query-gpu"),
             ("ray", '[{"type": "SUBMISSION", "job_id": "01"}]', "table of holdings"),
             ("rays", '[{"submission_id": "raysubmit_1", "driver_info": null}]', "its tasks"),
+            ("cadvisor", "# HELP cadvisor_version_info A metric.\n", "serve.host_usage"),
+            ("summary", '{"node": {"cpu": {"usageNanoCores": 1}}, "pods": []}', "serve.host_usage"),
             ("podres", '{"podResources": [{"name": "a", "containers": []}]}', "kubectl get pods"),
             ("runai", '{"data": [{"project": "p", "currentAllocatedGPUs": 1}]}', "not since when")):
         (cwd / name).write_text(text)

@@ -64,6 +64,12 @@ constexpr std::string_view kOfPodResources =
     "when; import kubectl get pods -A -o json, and give serve dcgm-exporter's metrics, which say "
     "on "
     "which GPU each pod is";
+constexpr std::string_view kOfKubelet =
+    "is a page of the kubelet or of cAdvisor, of one instant, and what containers use is the "
+    "difference between two: serve takes it minute by minute where serve.host_usage is cadvisor or "
+    "resource, and backfill from a Prometheus that has it; what other programs measured can be "
+    "given as a table of outcomes (format outcomes, measures cpu_used_core_ms and "
+    "memory_used_kib_ms)";
 constexpr std::string_view kOfRay =
     "is a list of Ray's jobs, which says what a job's driver asked for and not what its tasks and "
     "actors held; import the pods or the Slurm jobs that Ray ran in, or a table of holdings";
@@ -84,6 +90,10 @@ constexpr Lookalike kLookalikes[] = {
      "pbs)"},
     {"", "\"podResources\"", kOfPodResources},
     {"", "\"pod_resources\"", kOfPodResources},
+    {"# HELP cadvisor_version_info", "", kOfKubelet},
+    {"", "container_cpu_usage_seconds_total", kOfKubelet},
+    {"", "\"usageCoreNanoSeconds\"", kOfKubelet},
+    {"", "\"usageNanoCores\"", kOfKubelet},
     {"", "\"driver_agent_http_address\"", kOfRay},
     {"", "\"submission_id\"", kOfRay},
     {"", "\"currentAllocatedGPUs\"",

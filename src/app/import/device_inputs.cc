@@ -115,7 +115,8 @@ bool matches_nvidia_smi(const InputFormat&, const FileStart& start) {
   if (has_columns && start.columns().size() > 1) return true;
   return has_line(start.text(), [](std::string_view line) {
     return line.starts_with("GPU 0:") || line.starts_with("<nvidia_smi_log") ||
-           (line.starts_with('|') && line.find("NVIDIA-SMI") != std::string_view::npos);
+           (line.starts_with('|') && (line.find("NVIDIA-SMI") != std::string_view::npos ||
+                                      line.find("GPU instances:") != std::string_view::npos));
   });
 }
 

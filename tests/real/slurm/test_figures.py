@@ -3,8 +3,8 @@
 
 usage: test_figures.py PENNYWEIGHT [--jobs 100] [--keep FOLDER]
 
-Jobs of two users run: arrays, requeued ones, heterogeneous jobs, suspended ones, shards, types of
-MIG, two kinds of device in one job, two nodes, failed, cancelled while they ran and while they
+Jobs of two users run, that many or up to fifteen more: arrays, requeued ones, heterogeneous jobs,
+suspended ones, shards, types of MIG, two kinds of device in one job, two nodes, failed, cancelled while they ran and while they
 waited. `sreport` knows whole hours that are over, so when all have ended, slurmdbd is stopped, every
 time in its database is moved back by the same number of seconds, so that local midnight falls into
 the run, and slurmdbd makes its hours and days from them. Then, for each account and user: seconds of
@@ -83,9 +83,21 @@ def drain(slurm, seconds):
         == len(states(slurm)), seconds=seconds, every=0.5)
 
 
+JOBS_PER_ROUND = 16  # an array's tasks and a heterogeneous job's components count as jobs
+
+
+def names_of(jobs):
+    """The JobIDs that sacct has for what submit_first() returned."""
+    names = set()
+    for kind, ids in jobs.items():
+        parts = {"array": ("_1", "_2", "_3"), "het": ("+0", "+1")}.get(kind, ("",))
+        names |= {f"{job}{part}" for job in ids for part in parts}
+    return names
+
+
 def run_jobs(slurm, count):
-    """Runs about `count` jobs; the instant that is to be midnight."""
-    rounds = max(1, count // 20)
+    """Runs `count` jobs or a few more; the instant that is to be midnight, and their JobIDs."""
+    rounds = -(-count // JOBS_PER_ROUND)
     jobs = submit_first(slurm, rounds)
     slurm.until("jobs run", lambda: "R" in states(slurm).values(), every=0.2)
     time.sleep(2)
@@ -129,7 +141,7 @@ def run_jobs(slurm, count):
     slurm.until("sacct knows every end", lambda: not {"RUNNING", "PENDING", "SUSPENDED"} & set(
         slurm.run("sacct", "-a", "-D", "-X", "-P", "-n", "-S", "now-1day", "-E", "now+1day", "-o",
                   "State").split()), every=0.5)
-    return midnight
+    return midnight, names_of({**jobs, "later": [*later, *cancelled, *again]})
 
 
 def sql(slurm, text):
@@ -219,7 +231,19 @@ def milliseconds(clock):
     return int((seconds + 86_400 * int(days or 0)) * 1000)
 
 
-def check(slurm, ours, midnight):
+def check_records(records, ours, submitted):
+    """No job that was submitted lacks a record of sacct, and no record lacks a job of ours."""
+    runs = collections.Counter(job for job, *_ in records)
+    expect(set(runs) == submitted,
+           f"sacct lacks {submitted - set(runs)} and has besides {set(runs) - submitted}")
+    mine = {row["workload"]: int(row["jobs_ended"])
+            for row in ours.rows("--as", "activity", "--by", "workload")}
+    compare("runs of each job", mine, dict(runs))
+    say(f"{len(submitted)} jobs were submitted; sacct has {len(records)} records of them, and so "
+        f"have we: {len(records) - len(submitted)} are of requeued runs")
+
+
+def check(slurm, ours, midnight, submitted):
     day = datetime.datetime.fromtimestamp(midnight, datetime.timezone.utc).date()
     days = [str(day - datetime.timedelta(days=1)), str(day), str(day + datetime.timedelta(days=1))]
     columns = ("JobID,JobName,Partition,Account,User,State,Submit,Start,End,ElapsedRaw,Suspended,"
@@ -290,9 +314,10 @@ def check(slurm, ours, midnight):
         counts[key] += 1
         wall[key] += int(elapsed)
         cpu[key] += int(cpu_time)
-        if start not in ("Unknown", "None") and int(elapsed):
+        if start not in ("Unknown", "None"):  # also one that ended in the second in which it began
             waits[key] += int((datetime.datetime.fromisoformat(start) -
                                datetime.datetime.fromisoformat(submit)).total_seconds())
+    check_records(records, ours, submitted)
     mine = {name: {} for name in ("jobs", "wall", "cpu", "wait")}
     for row in ours.rows("--as", "activity", "--by", "slurm_account,label:user,state"):
         key = (row["slurm_account"], row["label:user"], row["state"])
@@ -334,11 +359,11 @@ def main():
         print(f"skipped: {reason}")
         return cluster.SKIP
     words = sys.argv[2:]
-    count = int(words[words.index("--jobs") + 1]) if "--jobs" in words else 20
+    count = int(words[words.index("--jobs") + 1]) if "--jobs" in words else JOBS_PER_ROUND
     os.environ["TZ"] = "UTC"
     with cluster.Cluster(extra_conf=CONF) as slurm:
         say("Slurm runs")
-        midnight = run_jobs(slurm, count)
+        midnight, submitted = run_jobs(slurm, count)
         say("all jobs have ended")
         # Two days back, at 00:00 UTC.
         target = (int(time.time()) // 86_400 - 1) * 86_400
@@ -347,7 +372,7 @@ def main():
         folder = pathlib.Path(words[words.index("--keep") + 1]) if "--keep" in words else \
             pathlib.Path(slurm.folder) / "ours"
         folder.mkdir(exist_ok=True)
-        check(slurm, Ours(os.path.abspath(sys.argv[1]), folder), target)
+        check(slurm, Ours(os.path.abspath(sys.argv[1]), folder), target, submitted)
     print(f"figures of Slurm: {'ok' if not failures else str(len(failures)) + ' failed'}")
     return bool(failures)
 

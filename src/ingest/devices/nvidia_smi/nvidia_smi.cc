@@ -13,6 +13,7 @@
 #include "core/try.h"
 #include "ingest/devices/nvidia_smi/device_list.h"
 #include "ingest/devices/nvidia_smi/device_table.h"
+#include "ingest/devices/nvidia_smi/instance_list.h"
 #include "ingest/devices/nvidia_smi/log_xml.h"
 #include "ingest/devices/nvidia_smi/query.h"
 
@@ -55,7 +56,8 @@ class Capture {
   }
 
   Result<Document> finish() && {
-    if (listed_.empty() && cards_.empty() && mig_.empty() && rejected_.empty()) {
+    if (listed_.empty() && cards_.empty() && mig_.empty() && instances_.empty() &&
+        rejected_.empty()) {
       return fail(ErrorCode::kBadFile,
                   "there is no output of nvidia-smi in it that names a GPU; run nvidia-smi "
                   "--query-gpu=timestamp,index,uuid,name,memory.total,memory.used,utilization.gpu,"
@@ -121,6 +123,10 @@ class Capture {
       if (last_listed_ != nullptr) list(*std::move(device), line);
       return;
     }
+    auto instance = instance_list_.line(line.number, line.text);
+    if (!instance) return reject(line.number, line.text, "", instance.error().message);
+    if (*instance) return list(**std::move(instance), line);
+    if (instance_list_.is_inside()) return;
     auto reading = table_.line(line.number, line.text);
     if (!reading) return reject(line.number, line.text, "", reading.error().message);
     if (auto* card = std::get_if<GpuReading>(&*reading)) cards_.push_back(std::move(*card));
@@ -150,6 +156,20 @@ class Capture {
     } else if (known->uuid != device.uuid || known->profile != device.profile) {
       reject(line.number, line.text, "",
              "another MIG layout than above; give each layout a file of its own");
+    }
+  }
+
+  void list(ListedInstance instance, const DocumentLine& line) {
+    if (!is_plain_text(line.text)) return reject_encoding(line);
+    const std::pair key(instance.gpu_index, instance.gpu_instance);
+    const auto [place, is_new] = instances_.try_emplace(key, instance);
+    const ListedInstance& first = place->second;
+    if (!is_new && (first.profile != instance.profile || first.start != instance.start)) {
+      reject(line.number, line.text, "",
+             fmt::format("instance {} of GPU {} is a {} at {} on line {}: another MIG layout; give "
+                         "each layout a file of its own",
+                         instance.gpu_instance, instance.gpu_index, first.profile, first.start,
+                         first.line));
     }
   }
 
@@ -204,7 +224,10 @@ class Capture {
     usage.mig_instance = std::to_string(mig.gpu_instance);
     usage.memory_used_bytes = mig.memory_used_bytes;
     usage.memory_total_bytes = mig.memory_total_bytes;
-    if (const auto listed = listed_.find(mig.gpu_index); listed != listed_.end()) {
+    if (const auto instance = instances_.find({mig.gpu_index, mig.gpu_instance});
+        instance != instances_.end()) {
+      usage.mig_profile = instance->second.profile;
+    } else if (const auto listed = listed_.find(mig.gpu_index); listed != listed_.end()) {
       const auto& devices = listed->second.mig_devices;
       const auto device = std::ranges::find(devices, mig.mig_device, &ListedGpu::MigDevice::number);
       if (device != devices.end()) usage.mig_profile = device->profile;
@@ -297,12 +320,41 @@ class Capture {
         gpu.mig_instances.push_back({GpuId(device.uuid), device.profile});
       }
     }
+    add_listed_instances();
     std::vector<Gpu> sorted;
     for (auto& [uuid, gpu] : gpus_) sorted.push_back(std::move(gpu));
     std::ranges::sort(sorted, [](const Gpu& a, const Gpu& b) {
       return std::tie(a.index, a.uuid) < std::tie(b.index, b.uuid);
     });
     return sorted;
+  }
+
+  // The layout of GPUs for which -L names no MIG devices: it names only those with a compute
+  // instance, and a capture may be without -L.
+  void add_listed_instances() {
+    for (const auto& [key, instance] : instances_) {
+      const auto& [index, number] = key;
+      const auto uuid = uuid_by_index_.find(index);
+      if (uuid == uuid_by_index_.end()) {
+        reject(
+            instance.line, instance.text, "",
+            fmt::format("nothing says which GPU index {} is; capture nvidia-smi -L before it, in "
+                        "the same file",
+                        index));
+        continue;
+      }
+      const auto listed = listed_.find(index);
+      if (listed != listed_.end() && !listed->second.mig_devices.empty()) continue;
+      const auto seen = gpus_.find(uuid->second);
+      const auto at = seen != gpus_.end() ? seen->second.from : given_time();
+      if (!at) {
+        reject_timeless(instance.line, instance.text);
+        continue;
+      }
+      see(uuid->second, index, instance.line, *at)
+          .mig_instances.push_back(
+              {GpuId(fmt::format("{}/gi{}", uuid->second, number)), instance.profile});
+    }
   }
 
   void reject_encoding(const DocumentLine& line) {
@@ -331,6 +383,8 @@ class Capture {
   ListedGpu* last_listed_ = nullptr;           // whose MIG devices follow
   std::vector<GpuReading> cards_;
   std::vector<MigReading> mig_;
+  InstanceList instance_list_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ListedInstance> instances_;  // GPU, instance
   std::map<std::uint32_t, std::string> uuid_by_index_;
   std::map<std::string, std::string> model_by_uuid_;
   std::map<std::string, Gpu> gpus_;  // by UUID

@@ -5,9 +5,11 @@
 //   nvidia-smi -L                             UUIDs, models, MIG devices and their profiles
 //   nvidia-smi                                the table: memory, power, and memory by MIG device
 //   nvidia-smi --query-gpu=… --format=csv     the same by GPU, to the millisecond
-// or the XML of nvidia-smi -q -x alone. Lines of anything else are skipped. The table knows GPUs
-// only by their index, so the document must contain `-L` or a query with uuid and index as well;
-// only `-L` names MIG profiles.
+//   nvidia-smi mig -lgi                       GPU instances by number, and their profiles
+// or the XML of nvidia-smi -q -x alone. Lines of anything else are skipped. The table and `-lgi`
+// know GPUs only by their index, so the document must contain `-L` or a query with uuid and index
+// as well. MIG profiles are in `-L` and `-lgi`; where `-L` names MIG devices, the layout is theirs,
+// since their names are those that holders have.
 //
 // Memory, power and utilisation of the whole GPU are in a Usage without an instance; each GPU
 // instance has a Usage of its own, with the power of the GPU. Compute instances of one GPU instance

@@ -17,6 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Gpu& gpu : document->gpus) {
     CHECK(!gpu.uuid.empty(), "a GPU is known by its UUID");
     CHECK(is_plain_text(gpu.uuid.text()) && is_plain_text(gpu.model), "what is kept is UTF-8");
+    for (const MigInstance& instance : gpu.mig_instances) {
+      CHECK(is_plain_text(instance.id.text()) && is_plain_text(instance.profile),
+            "what is kept is UTF-8");
+    }
   }
   for (const Usage& usage : document->usages) {
     CHECK(!usage.gpu.empty(), "a usage names its GPU");

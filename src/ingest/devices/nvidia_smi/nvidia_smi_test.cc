@@ -1,5 +1,6 @@
 #include "ingest/devices/nvidia_smi/nvidia_smi.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -349,6 +350,93 @@ TEST(NvidiaSmi, ListLines) {
                            "MIG 1g.5gb Device x: (UUID: M)", "MIG (UUID: M)", "MIG :(UUID: M)"}) {
     EXPECT_FALSE(parse_listed_mig_device(line)) << line;
   }
+}
+
+// As the NVIDIA MIG user guide prints it.
+constexpr std::string_view kInstances =
+    "+----------------------------------------------------+\n"
+    "| GPU instances:                                     |\n"
+    "| GPU   Name          Profile  Instance   Placement  |\n"
+    "|                       ID       ID       Start:Size |\n"
+    "|====================================================|\n"
+    "|   0  MIG 3g.20gb       9        1          4:4     |\n"
+    "+----------------------------------------------------+\n"
+    "|   0  MIG 2g.10gb      14        5          0:2     |\n"
+    "+----------------------------------------------------+\n"
+    "|   0  MIG 1g.5gb+me    20        7          2:1     |\n"
+    "+----------------------------------------------------+\n";
+
+Options captured_at(std::string_view time) {
+  Options with = options();
+  with.at = instant(time);
+  return with;
+}
+
+TEST(NvidiaSmi, GpuInstancesAreTheLayoutWhereNoMigDevicesAreListed) {
+  const std::string listed = "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n";
+  const Document document =
+      parsed(listed + std::string(kInstances), captured_at("2026-03-01T00:00:00Z"));
+  EXPECT_TRUE(document.rejected.empty()) << document.rejected[0].reason;
+  EXPECT_TRUE(document.used_given_time);
+  ASSERT_EQ(document.gpus.size(), 1u);
+  EXPECT_EQ(document.gpus[0].mig_instances,
+            (std::vector<MigInstance>{{GpuId("GPU-1/gi1"), "3g.20gb"},
+                                      {GpuId("GPU-1/gi5"), "2g.10gb"},
+                                      {GpuId("GPU-1/gi7"), "1g.5gb+me"}}));
+  EXPECT_EQ(document.gpus[0].from, instant("2026-03-01T00:00:00Z"));
+  // MIG devices have the names that holders have.
+  const Document with_devices =
+      parsed(listed + "  MIG 3g.20gb     Device  0: (UUID: MIG-1)\n" + std::string(kInstances),
+             captured_at("2026-03-01T00:00:00Z"));
+  ASSERT_EQ(with_devices.gpus.size(), 1u);
+  EXPECT_EQ(with_devices.gpus[0].mig_instances,
+            (std::vector<MigInstance>{{GpuId("MIG-1"), "3g.20gb"}}));
+}
+
+TEST(NvidiaSmi, GpuInstancesAfterAQueryHaveItsTime) {
+  const Document document = parsed(
+      "timestamp, index, uuid, name, memory.used [MiB]\n"
+      "2026/03/01 10:00:00.000, 0, GPU-1, NVIDIA A100-SXM4-40GB, 5 MiB\n"
+      "\n" +
+      std::string(kInstances));
+  EXPECT_TRUE(document.rejected.empty()) << document.rejected[0].reason;
+  ASSERT_EQ(document.gpus.size(), 1u);
+  EXPECT_EQ(document.gpus[0].mig_instances.size(), 3u);
+  EXPECT_EQ(document.gpus[0].from, instant("2026-03-01T10:00:00Z"));
+}
+
+TEST(NvidiaSmi, GpuInstancesThatCannotBeReadAreRefused) {
+  const auto reasons = [](const std::string& text) {
+    std::vector<std::string> all;
+    for (const RejectedRow& row : parsed(text, captured_at("2026-03-01T00:00:00Z")).rejected) {
+      all.push_back(fmt::format("{}: {}", row.line, row.reason));
+    }
+    return all;
+  };
+  using Reasons = std::vector<std::string>;
+  const std::string unknown =
+      "nothing says which GPU index 0 is; capture nvidia-smi -L before it, in the same file";
+  EXPECT_EQ(reasons(std::string(kInstances)),
+            (Reasons{"6: " + unknown, "8: " + unknown, "10: " + unknown}));
+  const std::string listed = "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n| GPU instances: |\n";
+  const Reasons unreadable = {
+      "3: a GPU instance of nvidia-smi mig -lgi can't be read; capture it once more"};
+  EXPECT_EQ(reasons(listed + "|   0  MIG 3g.20gb       9        1          4:     |\n"),
+            unreadable);
+  EXPECT_EQ(reasons(listed + "|   0  MIG 3g.20gb       9        1          4:4  5  |\n"),
+            unreadable);
+  EXPECT_EQ(reasons(listed + "|   0  MIG 3g.20gb       9       -1          4:4     |\n"),
+            unreadable);
+  EXPECT_EQ(reasons(listed + "|   0  MIG 3g.20gb   9   1   4:4 |\n"
+                             "|   0  MIG 2g.10gb  14   1   0:2 |\n"),
+            (Reasons{"4: instance 1 of GPU 0 is a 3g.20gb at 4 on line 3: another MIG layout; give "
+                     "each layout a file of its own"}));
+  // Lists of profiles and of compute instances are other things.
+  EXPECT_EQ(
+      reasons("GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n| GPU instance profiles: |\n"
+              "|   0  MIG 1g.5gb       19     7/7        4.75       No     14     0     0   |\n"
+              "| Compute instances: |\n|   0      1       MIG 3g.20gb   2   0   0:3 |\n"),
+      Reasons());
 }
 
 }  // namespace
