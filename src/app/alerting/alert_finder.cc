@@ -288,18 +288,13 @@ void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBoo
   }
   add_enabled(device_conditions(usages, now, config_.alerts.thresholds), found);
   forget_nodes(last_telemetry_, now);
-  std::set<std::pair<ClusterId, NodeId>> held;
-  if (view_) {
-    for (const LiveRow& row : live_rows(*view_)) {
-      if (row.is_unallocated || !row.runs) continue;
-      for (const NodeId& node : row.share().nodes) held.emplace(row.cluster, node);
-    }
-  }
-  std::vector<AlertCondition> silent = silence_conditions(
-      last_telemetry_, now, config_.alerts.thresholds,
-      [&](const ClusterId& cluster, const NodeId& node) { return held.contains({cluster, node}); });
+  std::vector<AlertCondition> silent =
+      silence_conditions(last_telemetry_, now, config_.alerts.thresholds,
+                         [&](const ClusterId& cluster, const NodeId& node) {
+                           return held_nodes_.contains({cluster, node});
+                         });
   add_enabled(std::move(silent), found);
-  if (view_) add_node_prices(*view_, found.conditions);
+  if (view_) add_node_prices(*view_->view, found.conditions);
   inhibit_on_missing_nodes(found.conditions);
   // After a restart nothing may be known of a cluster, or of a node, that was silent before.
   for (const auto& [key, alert] : book) {
@@ -316,7 +311,7 @@ void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBoo
       return is_subject(one.first.first, one.first.second);
     });
     const bool is_held = std::ranges::any_of(
-        held, [&](const auto& one) { return is_subject(one.first, one.second); });
+        held_nodes_, [&](const auto& one) { return is_subject(one.first, one.second); });
     if (!view_ || (!is_known && is_held)) found.unknown.push_back({alert.condition.rule, subject});
   }
 }
@@ -325,7 +320,7 @@ void AlertFinder::find_in_telemetry(Instant now, Telemetry which, const AlertBoo
 AlertFinder::OwnersOfRunning AlertFinder::owners_of_running() const {
   OwnersOfRunning owners;
   if (!view_) return owners;
-  for (const LiveRow& row : live_rows(*view_)) {
+  for (const LiveRow& row : view_->rows) {
     if (row.is_unallocated) continue;
     owners.try_emplace({row.cluster, row.share().workload},
                        row.share().dimensions.find("team").value_or(""));
@@ -383,7 +378,7 @@ void AlertFinder::find_unknown_checkpoints(const AlertBook& book, AlertFindings&
       const auto& [cluster, workload] = one.first;
       return alert.condition.subject == cluster.text() + "/" + workload.text();
     });
-    const bool runs = std::ranges::any_of(live_rows(*view_), [&](const LiveRow& row) {
+    const bool runs = std::ranges::any_of(view_->rows, [&](const LiveRow& row) {
       return !row.is_unallocated && row.runs &&
              alert.condition.subject ==
                  row.cluster.text() + "/" + std::string(row.share().workload.text());
@@ -392,17 +387,30 @@ void AlertFinder::find_unknown_checkpoints(const AlertBook& book, AlertFindings&
   }
 }
 
+// The rows of a view are made once, and its rules are evaluated many times.
+void AlertFinder::look_at_view() {
+  auto view = sources_.live ? sources_.live() : nullptr;
+  if (view != nullptr && view_ != nullptr && view_->view == view) return;
+  view_ = view == nullptr ? nullptr : view_rows(std::move(view));
+  held_nodes_.clear();
+  if (view_ == nullptr) return;
+  for (const LiveRow& row : view_->rows) {
+    if (row.is_unallocated || !row.runs) continue;
+    for (const NodeId& node : row.share().nodes) held_nodes_.emplace(row.cluster, node);
+  }
+}
+
 AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) {
   AlertFindings found;
   const auto add = [&](std::vector<AlertCondition> more) { add_enabled(std::move(more), found); };
   const bool knows_checkpoints = read_checkpoints(now, book);
-  view_ = sources_.live ? sources_.live() : nullptr;
+  look_at_view();
   const auto& view = view_;
   if (view) {
-    add(live_conditions(*view, config_.alerts));
+    add(live_conditions(view->rows, config_.alerts));
     shorten_proven_waits(*view, found.conditions);
     if (knows_checkpoints) {
-      add(checkpoint_conditions(*view, checkpoints_, now,
+      add(checkpoint_conditions(view->rows, checkpoints_, now,
                                 std::chrono::hours(config_.alerts.thresholds.checkpoint_hours)));
       find_unknown_checkpoints(book, found);
     } else {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -104,6 +105,7 @@ class AlertFinder {
   void report(const std::string& doing, const Error* why);
   std::vector<Budget> all_budgets(AlertFindings& found);
   bool read_checkpoints(Instant now, const AlertBook& book);
+  void look_at_view();
   void find_unknown_checkpoints(const AlertBook& book, AlertFindings& found) const;
   void look_at_days(Date today, Instant now);
   std::vector<AnomalyVerdict> read_verdicts();
@@ -128,7 +130,8 @@ class AlertFinder {
   LastTelemetry last_telemetry_;
   std::vector<Usage> usages_;  // of the ledger, in the window before usages_read_
   std::optional<Instant> usages_read_;
-  std::shared_ptr<const LiveView> view_;
+  std::shared_ptr<const ViewRows> view_;               // null before the first one
+  std::set<std::pair<ClusterId, NodeId>> held_nodes_;  // of the view: work holds their GPUs
   CheckpointTimes checkpoints_;
   std::optional<Instant> checkpoints_read_;
   bool missed_checkpoints_ = false;  // the last read of them failed

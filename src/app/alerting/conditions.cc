@@ -229,9 +229,10 @@ std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& 
   return out;
 }
 
-std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertConfig& config) {
+std::vector<AlertCondition> live_conditions(std::span<const LiveRow> rows,
+                                            const AlertConfig& config) {
   std::vector<AlertCondition> out;
-  for (const LiveRow& row : live_rows(view)) {
+  for (const LiveRow& row : rows) {
     if (row.is_unallocated || !row.runs || row.gpu_milli == 0) continue;
     const auto busy = busy_ratio(row);
     if (!busy || busy->whole <= 0) continue;  // not observed: nothing is known
@@ -240,11 +241,12 @@ std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertCon
   return out;
 }
 
-void shorten_proven_waits(const LiveView& view, std::vector<AlertCondition>& conditions) {
+void shorten_proven_waits(const ViewRows& view, std::vector<AlertCondition>& conditions) {
   std::map<std::string, milliseconds> proven;
-  for (const LiveRow& row : live_rows(view)) {
+  for (const LiveRow& row : view.rows) {
     if (row.is_unallocated || !row.runs) continue;
-    proven[workload_subject(row)] = proven_time(row, view.clusters.at(row.cluster).recent.window);
+    const LiveCluster& cluster = view.view->clusters.at(row.cluster);
+    proven[workload_subject(row)] = proven_time(row, cluster.recent.window);
   }
   for (AlertCondition& one : conditions) {
     if (std::ranges::find(kUseRules, one.rule) == std::end(kUseRules)) continue;
@@ -348,11 +350,11 @@ void note_checkpoints(std::span<const Outcome> outcomes, CheckpointTimes& times)
   }
 }
 
-std::vector<AlertCondition> checkpoint_conditions(const LiveView& view,
+std::vector<AlertCondition> checkpoint_conditions(std::span<const LiveRow> rows,
                                                   const CheckpointTimes& checkpoints, Instant now,
                                                   milliseconds wait) {
   std::vector<AlertCondition> out;
-  for (const LiveRow& row : live_rows(view)) {
+  for (const LiveRow& row : rows) {
     if (row.is_unallocated || !row.runs) continue;
     const auto last = checkpoints.find({row.cluster, row.share().workload});
     if (last == checkpoints.end() || now - last->second < wait) continue;

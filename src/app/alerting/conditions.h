@@ -34,10 +34,11 @@ void drop_small_anomalies(const DailyCostHistory& whole, std::uint32_t permille_
 std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies);
 // gpu_idle (held and not used for so long), inference_idle (so do workloads that answer requests,
 // which is graver), low_utilisation and high_utilisation (less or more than a share of it used).
-std::vector<AlertCondition> live_conditions(const LiveView& view, const AlertConfig& config);
+std::vector<AlertCondition> live_conditions(std::span<const LiveRow> rows,
+                                            const AlertConfig& config);
 // A condition of live_conditions() that waits no longer than the window of the view, whose use is
 // the mean of that window, waits for nothing: 5 idle minutes are known as soon as the window is.
-void shorten_proven_waits(const LiveView& view, std::vector<AlertCondition>& conditions);
+void shorten_proven_waits(const ViewRows& view, std::vector<AlertCondition>& conditions);
 // Adds to what says that GPUs of a node stand still (gpu_xid, gpu_ecc, node_missing) what an hour
 // of the node costs, where it has a price.
 void add_node_prices(const LiveView& view, std::vector<AlertCondition>& conditions);
@@ -54,7 +55,7 @@ std::vector<AlertCondition> missed_forecast_conditions(
 // for so long. `checkpoints`: outcomes of the measure "checkpoints".
 using CheckpointTimes = std::map<std::pair<ClusterId, WorkloadId>, Instant>;
 void note_checkpoints(std::span<const Outcome> outcomes, CheckpointTimes& times);
-std::vector<AlertCondition> checkpoint_conditions(const LiveView& view,
+std::vector<AlertCondition> checkpoint_conditions(std::span<const LiveRow> rows,
                                                   const CheckpointTimes& checkpoints, Instant now,
                                                   std::chrono::milliseconds wait);
 // reconcile_off: what was posted of a month is not what was billed.

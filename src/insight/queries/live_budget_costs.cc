@@ -52,13 +52,14 @@ std::optional<Instant> limit_of(const LiveRow& row) {
 
 }  // namespace
 
-LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const LiveView> view, const Policy& policy)
-    : view_(std::move(view)), policy_(policy) {
-  for (LiveRow& row : live_rows(*view_)) {
-    if (row.cost_today || row.cost_month) rows_.push_back(std::move(row));
+LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Policy& policy)
+    : kept_(std::move(view)), at_(kept_->view->at), policy_(policy) {
+  for (const LiveRow& row : kept_->rows) {
+    if (!row.cost_today && !row.cost_month) continue;
+    rows_.push_back(&row);
+    may_run_until_.push_back(limit_of(row));
   }
-  for (const LiveRow& row : rows_) may_run_until_.push_back(limit_of(row));
-  today_ = parse_date(local_date(view_->at, policy_.time_zone)).value_or(Date());
+  today_ = parse_date(local_date(at_, policy_.time_zone)).value_or(Date());
 }
 
 LiveBudgetCosts::~LiveBudgetCosts() = default;
@@ -68,7 +69,7 @@ const std::map<std::string, LiveBudgetCosts::RowNumbers>& LiveBudgetCosts::rows_
   const auto [place, is_new] = by_value_.try_emplace(dimension);
   if (is_new) {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      place->second[live_value(rows_[i], dimension)].push_back(i);
+      place->second[live_value(*rows_[i], dimension)].push_back(i);
     }
   }
   return place->second;
@@ -76,9 +77,9 @@ const std::map<std::string, LiveBudgetCosts::RowNumbers>& LiveBudgetCosts::rows_
 
 Instant LiveBudgetCosts::period_end(const Budget& budget) const {
   const Date last = budget_days(budget, today_).last;
-  const auto [place, is_new] = period_ends_.try_emplace(last, view_->at);
+  const auto [place, is_new] = period_ends_.try_emplace(last, at_);
   if (!is_new || last < today_) return place->second;  // a project may be over
-  const Interval day = day_of(view_->at, policy_.time_zone);
+  const Interval day = day_of(at_, policy_.time_zone);
   // The noon of the day after the last one, give or take an hour.
   const Instant noon = day.end() + (last - today_).count() * kDay + kDay / 2;
   place->second = start_of_day(noon, policy_.time_zone);
@@ -86,10 +87,10 @@ Instant LiveBudgetCosts::period_end(const Budget& budget) const {
 }
 
 Money LiveBudgetCosts::committed_until(std::size_t row, Instant end) const {
-  const Money& hour = *rows_[row].hour;
+  const Money& hour = *rows_[row]->hour;
   const Instant until = std::min(end, *may_run_until_[row]);
-  if (until <= view_->at || hour.ticks() <= 0) return Money::zero(hour.currency());
-  const auto ms = static_cast<UInt128>((until - view_->at).count());
+  if (until <= at_ || hour.ticks() <= 0) return Money::zero(hour.currency());
+  const auto ms = static_cast<UInt128>((until - at_).count());
   const auto part = multiply_divide(static_cast<UInt128>(hour.ticks()), ms, kHourMs).quotient;
   return Money::from_ticks(static_cast<Int128>(part), hour.currency());
 }
@@ -116,7 +117,7 @@ std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
     sum = sum ? *sum + *cost : *cost;
   };
   const auto add_row = [&](std::size_t number) {
-    const LiveRow& row = rows_[number];
+    const LiveRow& row = *rows_[number];
     if (!std::ranges::all_of(filters, [&](const auto& filter) { return lets_pass(filter, row); })) {
       return;
     }

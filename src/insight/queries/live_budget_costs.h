@@ -35,7 +35,7 @@ struct LiveCost {
 class LiveBudgetCosts {
  public:
   // `policy` outlives it; the view is kept.
-  LiveBudgetCosts(std::shared_ptr<const LiveView> view, const Policy& policy);
+  LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Policy& policy);
   ~LiveBudgetCosts();
   LiveBudgetCosts(const LiveBudgetCosts&) = delete;
   LiveBudgetCosts& operator=(const LiveBudgetCosts&) = delete;
@@ -48,13 +48,14 @@ class LiveBudgetCosts {
   using RowNumbers = std::vector<std::size_t>;
   const std::map<std::string, RowNumbers>& rows_by(const std::string& dimension) const;
 
-  const std::shared_ptr<const LiveView> view_;
+  const std::shared_ptr<const ViewRows> kept_;
+  const Instant at_;  // of the view
   const Policy& policy_;
   // When the period that today is in ends.
   Instant period_end(const Budget& budget) const;
   Money committed_until(std::size_t row, Instant end) const;
 
-  std::vector<LiveRow> rows_;  // those with a cost of today; they point into view_
+  std::vector<const LiveRow*> rows_;  // those with a cost of this month, of kept_
   // Until when the row's work may run, by its time limit; nothing: it has none, or has ended.
   std::vector<std::optional<Instant>> may_run_until_;
   Date today_;

@@ -32,7 +32,7 @@ LiveShare running(const std::string& workload, const std::string& team, const st
   return share;
 }
 
-std::shared_ptr<const LiveView> view_of(std::vector<LiveShare> shares) {
+std::shared_ptr<const ViewRows> view_of(std::vector<LiveShare> shares) {
   LiveCosts costs{.window = kWindow,
                   .shares = std::move(shares),
                   .notes = {},
@@ -42,7 +42,7 @@ std::shared_ptr<const LiveView> view_of(std::vector<LiveShare> shares) {
   LiveView view{.at = kNow, .clusters = {}};
   LiveCluster lab{.cluster = ClusterId("lab"), .recent = costs, .today = costs};
   view.clusters.emplace(ClusterId("lab"), std::move(lab));
-  return std::make_shared<const LiveView>(std::move(view));
+  return view_rows(std::make_shared<const LiveView>(std::move(view)));
 }
 
 Budget budget_of(const std::string& team, BudgetPeriod period) {

@@ -162,4 +162,11 @@ std::vector<LiveRow> live_rows(const LiveView& view) {
   return all;
 }
 
+std::shared_ptr<const ViewRows> view_rows(std::shared_ptr<const LiveView> view) {
+  ViewRows both;
+  both.rows = live_rows(*view);
+  both.view = std::move(view);
+  return std::make_shared<const ViewRows>(std::move(both));
+}
+
 }  // namespace pennyweight

@@ -83,4 +83,12 @@ inline constexpr const char* kEndedBeforeToday = "(ended before today)";
 // rows point into `view`.
 std::vector<LiveRow> live_rows(const LiveView& view);
 
+// A view and its rows, which are made once where several ask for them. They point into the view.
+struct ViewRows {
+  std::shared_ptr<const LiveView> view;
+  std::vector<LiveRow> rows;
+};
+// REQUIRES: `view` is not null.
+std::shared_ptr<const ViewRows> view_rows(std::shared_ptr<const LiveView> view);
+
 }  // namespace pennyweight

@@ -48,7 +48,8 @@ Response get_budgets(const Services& services, const Request& request) {
   std::optional<LiveBudgetCosts> live;
   const auto view = services.live ? services.live() : nullptr;
   const TimeZone& zone = policy.time_zone;
-  if (view && local_date(view->at, zone) == to_text(days.today)) live.emplace(view, policy);
+  if (view && local_date(view->at, zone) == to_text(days.today))
+    live.emplace(view_rows(view), policy);
   const auto statuses = query_budgets(
       {.budgets = *budgets,
        .name = name,
