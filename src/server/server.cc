@@ -137,7 +137,11 @@ struct Server::State final : ConnectionHandler {
       answer(exchange, *std::exchange(call->rejection, std::nullopt));
       return;
     }
-    submit(is_health ? *health_pool : *pool, call->origin.peer, exchange, &State::decide);
+    if (is_health || settings.guard) {
+      submit(is_health ? *health_pool : *pool, call->origin.peer, exchange, &State::decide);
+    } else {
+      run(exchange, &State::decide);  // nobody is to be asked, so it takes no time
+    }
   }
 
   void body_arrived(const ExchangePtr& exchange, BodyOutcome outcome) override {
@@ -177,14 +181,16 @@ struct Server::State final : ConnectionHandler {
 
   void submit(WorkerPool& to, const std::string& owner, const ExchangePtr& exchange,
               void (State::*task)(const ExchangePtr&)) {
-    to.submit(owner, [this, exchange, task] {
-      try {
-        (this->*task)(exchange);
-      } catch (const std::exception& error) {
-        // Dropped without an answer: the connection ends.
-        report_failure(call_of(exchange).route->route.path, error.what());
-      }
-    });
+    to.submit(owner, [this, exchange, task] { run(exchange, task); });
+  }
+
+  void run(const ExchangePtr& exchange, void (State::*task)(const ExchangePtr&)) {
+    try {
+      (this->*task)(exchange);
+    } catch (const std::exception& error) {
+      // Dropped without an answer: the connection ends.
+      report_failure(call_of(exchange).route->route.path, error.what());
+    }
   }
 
   Origin resolve_peer(const Exchange& exchange) const {
@@ -271,7 +277,7 @@ struct Server::State final : ConnectionHandler {
                     host.empty() ? "a request without Host" : host));
   }
 
-  // ---- On a worker
+  // ---- On a worker, but for decide() where no guard is to be asked
 
   // Lets the guard decide, before the body is read.
   void decide(const ExchangePtr& exchange) {
@@ -317,13 +323,7 @@ struct Server::State final : ConnectionHandler {
         answer(exchange, too_busy("You have too many event streams open; close one of them."));
         return;
     }
-    stream_pool->submit(owner, [this, exchange, permit] {
-      try {
-        handle(exchange);
-      } catch (const std::exception& error) {
-        report_failure(call_of(exchange).route->route.path, error.what());
-      }
-    });
+    stream_pool->submit(owner, [this, exchange, permit] { run(exchange, &State::handle); });
   }
 
   // The request as a handler gets it, without the body.

@@ -1,6 +1,7 @@
 #include "server/worker_pool.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace pennyweight::server {
@@ -14,18 +15,23 @@ WorkerPool::WorkerPool(std::uint32_t threads, std::uint32_t owner_threads)
 WorkerPool::~WorkerPool() { stop(); }
 
 void WorkerPool::submit(const std::string& owner, Task task) {
-  const std::lock_guard lock(mutex_);
-  if (stopping_) return;
-  Owner& of = owners_[owner];
-  of.waiting.push_back(std::move(task));
-  give_turn(owner, of);
+  bool has_turn = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    Owner& of = owners_[owner];
+    of.waiting.push_back(std::move(task));
+    has_turn = give_turn(owner, of);
+  }
+  // A thread that is woken while the mutex is held would only go back to sleep, for the mutex.
+  if (has_turn) changed_.notify_one();
 }
 
-void WorkerPool::give_turn(const std::string& name, Owner& owner) {
-  if (owner.is_in_turn || owner.waiting.empty() || owner.running >= owner_threads_) return;
+bool WorkerPool::give_turn(const std::string& name, Owner& owner) {
+  if (owner.is_in_turn || owner.waiting.empty() || owner.running >= owner_threads_) return false;
   owner.is_in_turn = true;
   turn_.push_back(name);
-  changed_.notify_one();
+  return true;
 }
 
 void WorkerPool::drop_waiting() {
@@ -65,14 +71,15 @@ void WorkerPool::work() {
     Task task = std::move(owner.waiting.front());
     owner.waiting.pop_front();
     ++owner.running;
-    give_turn(name, owner);
+    const bool has_turn = give_turn(name, owner);
     lock.unlock();
+    if (has_turn) changed_.notify_one();
     task();
     task = nullptr;  // what it holds ends before the next one begins
     lock.lock();
     // Owners are nodes of a map: others that come and go leave this one where it is.
     --owner.running;
-    give_turn(name, owner);
+    std::ignore = give_turn(name, owner);  // nobody is woken: this thread takes what is next
     if (owner.running == 0 && !owner.is_in_turn) owners_.erase(name);
   }
 }

@@ -42,8 +42,9 @@ class WorkerPool {
   };
 
   void work();
-  // REQUIRES: mutex_ is held.
-  void give_turn(const std::string& name, Owner& owner);
+  // Puts an owner in turn that has a task to begin: whether it did, so that a thread is to be
+  // woken. REQUIRES: mutex_ is held.
+  bool give_turn(const std::string& name, Owner& owner);
 
   const std::uint32_t owner_threads_;
   std::mutex mutex_;  // guards the next four
