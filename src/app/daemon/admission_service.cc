@@ -11,7 +11,6 @@
 #include "config/guardrail_config.h"
 #include "core/plain_text.h"
 #include "core/try.h"
-#include "insight/queries/limit_query.h"
 
 namespace pennyweight {
 namespace {
@@ -27,13 +26,8 @@ constexpr std::size_t kShownBytesMax = 2000;
 AdmissionService::AdmissionService(const Config& config, const Catalog& catalog,
                                    guardrails::ApprovalDesk& approvals, const LimitWatch& limits,
                                    Clock& clock, Log& log)
-    : config_(config),
-      catalog_(catalog),
-      offers_(catalog),
-      looks_at_hours_(guardrails::looks_at_hours(config.guardrails->rules)),
-      approvals_(approvals),
-      limits_(limits),
-      clock_(clock),
+    : admission_(config.guardrails->admission),
+      policies_(config, catalog, approvals, limits, clock),
       log_(log) {}
 
 Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& config,
@@ -82,27 +76,12 @@ Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& 
 server::Response AdmissionService::answer(const server::Request& request,
                                           AdmissionEndpoint endpoint) {
   const auto begin = std::chrono::steady_clock::now();
-  const Instant now = clock_.now();
-  const auto limits = limits_.uses();
-  const auto budgets = limits_.budgets();
-  guardrails::AdmissionPolicy policy{
-      .rules = config_.guardrails->rules,
-      .catalog = catalog_,
-      .pricing = config_.guardrails->pricing,
-      .exempt_namespaces = config_.guardrails->admission.exempt_namespaces,
-      .controllers = config_.guardrails->admission.controllers,
-      .admits_unknown = config_.guardrails->admission.admits_unknown,
-      .approvals = &approvals_,
-      .limits = *limits,
-      .month_left_ms = month_left_ms(now, config_.policy)};
-  policy.pricing.at = now;
-  policy.budgets = budgets->uses;
-  policy.budgets_problem = budgets->problem;
-  policy.charging = &config_.policy;
-  if (looks_at_hours_) policy.now = guardrails::wall_time(now, config_.policy.time_zone);
-  policy.offers = &offers_;
-  const auto answered = guardrails::answer_review(request.body, endpoint, policy,
-                                                  std::chrono::floor<std::chrono::days>(now));
+  auto current = policies_.current();
+  guardrails::AdmissionPolicy& policy = current.policy;
+  policy.exempt_namespaces = admission_.exempt_namespaces;
+  policy.controllers = admission_.controllers;
+  policy.admits_unknown = admission_.admits_unknown;
+  const auto answered = guardrails::answer_review(request.body, endpoint, policy, current.today);
   const auto spent = std::chrono::steady_clock::now() - begin;
   nanoseconds_ += static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count());

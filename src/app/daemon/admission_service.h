@@ -16,11 +16,12 @@
 #include "allocation/pricing/catalog.h"
 #include "app/context/log.h"
 #include "app/daemon/limit_watch.h"
+#include "app/daemon/review_policies.h"
 #include "config/config.h"
+#include "config/guardrail_config.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "insight/guardrails/admission.h"
-#include "insight/guardrails/offers.h"
 #include "server/metrics.h"
 #include "server/server.h"
 
@@ -48,13 +49,8 @@ class AdmissionService {
 
   server::Response answer(const server::Request& request, guardrails::AdmissionEndpoint endpoint);
 
-  const Config& config_;
-  const Catalog& catalog_;
-  const guardrails::OfferLists offers_;
-  const bool looks_at_hours_;
-  guardrails::ApprovalDesk& approvals_;
-  const LimitWatch& limits_;
-  Clock& clock_;
+  const AdmissionConfig& admission_;
+  const ReviewPolicies policies_;
   Log& log_;
   // Answers by endpoint and outcome, bodies that are no reviews, and the time spent on answers.
   std::array<std::array<std::atomic<std::uint64_t>, kOutcomes>, kEndpoints> answers_ = {};

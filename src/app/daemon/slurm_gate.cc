@@ -25,7 +25,6 @@
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/guardrails/slurm_submission.h"
-#include "insight/queries/limit_query.h"
 
 namespace pennyweight {
 namespace {
@@ -130,13 +129,8 @@ struct SlurmGate::Connection {
 SlurmGate::SlurmGate(const Config& config, const Catalog& catalog,
                      guardrails::ApprovalDesk& approvals, const LimitWatch& limits, Clock& clock,
                      Log& log)
-    : config_(config),
-      catalog_(catalog),
-      offers_(catalog),
-      looks_at_hours_(guardrails::looks_at_hours(config.guardrails->rules)),
-      approvals_(approvals),
-      limits_(limits),
-      clock_(clock),
+    : slurm_(config.guardrails->slurm),
+      policies_(config, catalog, approvals, limits, clock),
       log_(log) {}
 
 SlurmGate::~SlurmGate() { stop(); }
@@ -158,7 +152,7 @@ Result<std::unique_ptr<SlurmGate>> SlurmGate::start(const Config& config, const 
 }
 
 Result<void> SlurmGate::listen() {
-  const std::string& path = config_.guardrails->slurm.socket;
+  const std::string& path = slurm_.socket;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
@@ -278,24 +272,11 @@ std::string SlurmGate::answer(const Connection& connection) {
   const guardrails::SubmissionCaller caller = {
       .user = daemon != daemons_.end() ? daemon->second : name_of_user(connection.user_id),
       .is_slurm_daemon = daemon != daemons_.end()};
-  const Instant now = clock_.now();
-  const auto limits = limits_.uses();
-  const auto budgets = limits_.budgets();
-  guardrails::AdmissionPolicy policy{.rules = config_.guardrails->rules,
-                                     .catalog = catalog_,
-                                     .pricing = config_.guardrails->pricing,
-                                     .admits_unknown = config_.guardrails->slurm.admits_unknown,
-                                     .approvals = &approvals_,
-                                     .limits = *limits,
-                                     .month_left_ms = month_left_ms(now, config_.policy)};
-  policy.pricing.at = now;
-  policy.budgets = budgets->uses;
-  policy.budgets_problem = budgets->problem;
-  policy.charging = &config_.policy;
-  if (looks_at_hours_) policy.now = guardrails::wall_time(now, config_.policy.time_zone);
-  policy.offers = &offers_;
-  const auto answered = guardrails::answer_slurm_submission(
-      connection.text, caller, policy, std::chrono::floor<std::chrono::days>(now));
+  auto current = policies_.current();
+  guardrails::AdmissionPolicy& policy = current.policy;
+  policy.admits_unknown = slurm_.admits_unknown;
+  const auto answered =
+      guardrails::answer_slurm_submission(connection.text, caller, policy, current.today);
   if (!answered) {
     ++malformed_;
     log_.warn_hourly("slurm_gate_refused", caller.user,
@@ -338,7 +319,7 @@ void SlurmGate::stop() {
     const std::uint64_t one = 1;
     std::ignore = ::write(stop_, &one, sizeof(one));
     thread_.join();
-    ::unlink(config_.guardrails->slurm.socket.c_str());
+    ::unlink(slurm_.socket.c_str());
   }
   for (int* descriptor : {&listener_, &stop_}) {
     if (*descriptor >= 0) ::close(*descriptor);

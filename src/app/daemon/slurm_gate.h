@@ -19,11 +19,12 @@
 #include "allocation/pricing/catalog.h"
 #include "app/context/log.h"
 #include "app/daemon/limit_watch.h"
+#include "app/daemon/review_policies.h"
 #include "config/config.h"
+#include "config/guardrail_config.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "insight/guardrails/admission.h"
-#include "insight/guardrails/offers.h"
 #include "server/metrics.h"
 
 namespace pennyweight {
@@ -56,13 +57,8 @@ class SlurmGate {
   std::string answer_whatever_happens(const Connection& connection);
   std::string answer(const Connection& connection);
 
-  const Config& config_;
-  const Catalog& catalog_;
-  const guardrails::OfferLists offers_;
-  const bool looks_at_hours_;
-  guardrails::ApprovalDesk& approvals_;
-  const LimitWatch& limits_;
-  Clock& clock_;
+  const SlurmGateConfig& slurm_;
+  const ReviewPolicies policies_;
   Log& log_;
   // By whether it is a submission or only advice, and by outcome.
   std::array<std::array<std::atomic<std::uint64_t>, kOutcomes>, 2> answers_ = {};

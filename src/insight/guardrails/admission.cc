@@ -143,8 +143,8 @@ class Review {
     }
     const std::string part = request_["subResource"].scalar;
     if (part == "status") return;  // what it asks for can't be changed there
-    object_ = take(request_, "object");
-    old_ = take(request_, "oldObject");
+    object_document_.node = take(request_, "object");
+    old_document_.node = take(request_, "oldObject");
     const bool is_update = operation == "UPDATE";
     if (!is_update && operation != "CREATE") {
       return not_judged(
@@ -189,17 +189,36 @@ class Review {
         });
   }
 
-  Result<Estimate> estimate(DocumentNode object) const {
-    const manifests::SourcedDocument document{.file = "", .node = std::move(object)};
+  manifests::ManifestReading read(const manifests::SourcedDocument& document) const {
     manifests::ManifestReading reading = manifests::read_kubernetes_objects({&document, 1});
     for (WorkloadRequest& workload : reading.workloads) {
       workload.move_to_namespace(name_space_);
     }
-    return estimate_workloads(reading, policy_.catalog, policy_.pricing, policy_.offers);
+    return reading;
+  }
+
+  Result<Estimate> estimate(const manifests::ManifestReading& reading,
+                            bool lists_alternatives) const {
+    EstimateOptions options = policy_.pricing;
+    options.lists_alternatives = lists_alternatives;
+    return estimate_workloads(reading, policy_.catalog, options, policy_.offers);
+  }
+
+  // Whether the reading of a review is one workload that can be priced, so that nobody has to look
+  // at it where no rule changes any.
+  bool stays_unchanged(const manifests::ManifestReading& reading) const {
+    return endpoint_ == AdmissionEndpoint::kMutate && !changes_workloads(policy_.rules) &&
+           reading.unpriced.empty() && reading.workloads.size() == 1 &&
+           reading.workloads[0].groups.size() <= kGroupsMax;
   }
 
   void judge(bool is_update) {
-    const auto now = estimate(object_);
+    const manifests::ManifestReading reading = read(object_document_);
+    if (stays_unchanged(reading)) {
+      answer_.workload = printable_text(workload_title(reading.workloads[0]), 400);
+      return;
+    }
+    const auto now = estimate(reading, false);
     if (!now) return not_judged(now.error().message);
     if (!now->unpriced.empty()) return not_judged(now->unpriced[0].reason);
     if (now->workloads.empty()) return;  // it starts nothing
@@ -214,15 +233,20 @@ class Review {
                         policy_.charging),
              verdict);
     decide_by(verdict);
-    if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);
+    const bool may_be_approved =
+        verdict.decision == Decision::kNeedsApproval && policy_.approvals != nullptr;
+    if (!may_be_approved) return;
+    // Those who decide are told what would cost less.
+    const auto told = estimate(reading, true);
+    ask_approvals(told ? told->workloads[0] : workload, verdict);
   }
 
   // Work that was admitted under former rules must be able to end, to shrink, and to carry on.
   bool has_not_grown(const WorkloadRequest& now) const {
     if (!manifests::is_kubernetes_object(old_)) return false;
-    const auto before = estimate(old_);
-    return before && before->workloads.size() == 1 &&
-           asks_for_no_more(before->workloads[0].workload, now, looks_at_pods(policy_.rules));
+    const manifests::ManifestReading before = read(old_document_);
+    return before.workloads.size() == 1 &&
+           asks_for_no_more(before.workloads[0], now, looks_at_pods(policy_.rules));
   }
 
   void decide_by(const Verdict& verdict) {
@@ -245,8 +269,8 @@ class Review {
   }
 
   // Admits what an approval covers. Otherwise a request is filed, so that somebody can decide.
+  // REQUIRES: there are approvals.
   void ask_approvals(const WorkloadEstimate& judged, const Verdict& verdict) {
-    if (policy_.approvals == nullptr) return;
     WorkloadEstimate workload = judged;
     // The API server makes the name anew for each object; the approval is for what was written.
     const std::string& prefix = object_.at("metadata.generateName").scalar;
@@ -353,8 +377,9 @@ class Review {
   const Date today_;
   const std::string uid_;
   const std::string name_space_;
-  DocumentNode object_;
-  DocumentNode old_;
+  manifests::SourcedDocument object_document_, old_document_;
+  const DocumentNode& object_ = object_document_.node;
+  const DocumentNode& old_ = old_document_.node;
   std::vector<std::string> warnings_;
   std::vector<std::pair<std::string, std::string>> annotations_;
   std::string patch_;

@@ -17,6 +17,7 @@ constexpr std::string_view kAdmissionPrices =
     "provider,region,instance_type,option,from,per_hour,currency,gpu_model,gpu_count,vcpu,memory_"
     "gib\n"
     "test,,box,on_demand,2026-01-01,40,USD,H100-SXM5-80GB,8,100,1000\n"
+    "test,,box,spot,2026-01-01,10,USD,H100-SXM5-80GB,8,100,1000\n"
     "test,,(cpu),on_demand,2026-01-01,0.04,USD,,,,\n"
     "test,,(memory_gib),on_demand,2026-01-01,0.004,USD,,,,\n";
 
@@ -209,7 +210,8 @@ TEST(Admission, WhatNeedsAnApprovalIsAskedForAndAdmittedWithItsToken) {
   EXPECT_EQ(desk.filed[0].by, "kubernetes:ana");
   EXPECT_EQ(desk.filed[0].workload, "Job ml/j");
   EXPECT_EQ(desk.filed[0].rules, std::vector<std::string>{"big"});
-  EXPECT_FALSE(desk.filed[0].cost);  // nothing limits its time
+  EXPECT_FALSE(desk.filed[0].cost);                  // nothing limits its time
+  ASSERT_EQ(desk.filed[0].alternatives.size(), 1U);  // spot
 
   const AdmissionAnswer admitted = ask(job(8, 2, carrying("right")));
   EXPECT_TRUE(admitted.is_allowed) << admitted.message;
@@ -288,6 +290,39 @@ TEST(Admission, WhatIsNoReviewIsAnError) {
                            R"("request":{"uid":"a","object":)" +
                            std::string(1000, '[') + std::string(1000, ']') + "}}";
   EXPECT_FALSE(answer_review(deep, AdmissionEndpoint::kValidate, policy, kAdmissionDay));
+}
+
+// Where no rule changes anything, nothing is priced; nobody sees that.
+TEST(Admission, NothingToChangeIsAsNothingThatChanges) {
+  const std::vector<GuardrailRule> none = {{.name = "big", .when = {.gpus_above = 8}}};
+  std::vector<GuardrailRule> never = none;
+  never.push_back({.name = "never",
+                   .effect = RuleEffect::kMutate,
+                   .when = {.names = {"nobody"}},
+                   .change = {.labels = {{"a", "b"}}}});
+  const std::string list = R"({"apiVersion":"v1","kind":"List","items":[)";
+  const std::string config = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}})";
+  const std::string robot = R"({"apiVersion":"x.io/v1","kind":"Robot","metadata":{"name":"r"}})";
+  const std::string unknown_gpu =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[)"
+      R"({"name":"c","resources":{"limits":{"example.com/x":"1"}}}]}})";
+  for (const std::string& object :
+       {pod(1), pod(9), job(8, 2), job(8, 0), unknown_gpu, config, robot, std::string("{}"),
+        std::string(R"({"apiVersion":"v1","kind":"Pod"})"), list + "]}", list + pod(1) + "]}",
+        list + pod(1) + "," + job(8, 2) + "]}", list + robot + "," + pod(1) + "]}"}) {
+    for (const std::string& asked :
+         {request(object), request(object, old_object(pod(1)), "UPDATE"),
+          request(object, "", "DELETE"), request(object, "", "CREATE", "ana", "kube-system")}) {
+      const AdmissionAnswer now =
+          ask_webhook(asked, AdmissionEndpoint::kMutate, false, nullptr, none);
+      const AdmissionAnswer then =
+          ask_webhook(asked, AdmissionEndpoint::kMutate, false, nullptr, never);
+      EXPECT_EQ(now.body, then.body) << asked;
+      EXPECT_EQ(now.outcome, then.outcome) << asked;
+      EXPECT_EQ(now.workload, then.workload) << asked;
+      EXPECT_EQ(now.message, then.message) << asked;
+    }
+  }
 }
 
 TEST(Admission, OnlyTheMutatingEndpointChanges) {

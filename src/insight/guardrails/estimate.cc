@@ -331,7 +331,8 @@ class GroupPricer {
   void add_alternatives(const ReplicaGroup& group, const Offer& chosen,
                         const MachineFit& chosen_fit, const std::vector<Offer>& offers,
                         GroupEstimate& estimate) const {
-    if (group.gpus.empty() || !chosen.card || group.replicas == 0) return;
+    const bool is_asked_for = options_.lists_alternatives && group.replicas > 0;
+    if (!is_asked_for || group.gpus.empty() || !chosen.card) return;
     const Money now = machines_price(chosen, chosen_fit.machines);
     std::vector<Alternative> cheapest;
     for (const Offer& offer : offers) {

@@ -44,6 +44,7 @@ struct EstimateOptions {
   Currency currency = kUsd;
   Instant at = {};  // the prices in force then; schedules are counted in its month, in UTC
   std::optional<std::uint64_t> run_ms = {};  // of runs that state no length
+  bool lists_alternatives = true;            // they cost more time than the price itself
 };
 
 struct PricedMachine {

@@ -85,15 +85,55 @@ JudgedWorkload measure_workload(const WorkloadEstimate& workload, Currency curre
   return judged;
 }
 
+// Whose a workload is: of each of its groups, or of itself where it has none. All rules ask the
+// same, so it is worked out once, when the first budget asks.
+class PlannedOwners {
+ public:
+  // `policy`: null where nobody asks.
+  PlannedOwners(const WorkloadEstimate& workload, const Policy* policy)
+      : workload_(workload), policy_(policy) {}
+
+  // REQUIRES: there is a policy.
+  const std::vector<PlannedDimensions>& dimensions() {
+    if (!dimensions_.empty()) return dimensions_;
+    const manifests::WorkloadRequest& request = workload_.workload;
+    for (const GroupEstimate& group : workload_.groups) {
+      const auto& own = group.group.pod_labels;
+      add(request, own ? *own : request.labels);
+    }
+    if (dimensions_.empty()) add(request, request.labels);
+    return dimensions_;
+  }
+
+ private:
+  void add(const manifests::WorkloadRequest& request, const LabelMap& labels) {
+    dimensions_.push_back(planned_dimensions({.is_slurm_job = request.kind == "Slurm job",
+                                              .name_space = request.name_space,
+                                              .name = request.name,
+                                              .user = request.user,
+                                              .labels = labels},
+                                             *policy_));
+  }
+
+  const WorkloadEstimate& workload_;
+  const Policy* const policy_;
+  std::vector<PlannedDimensions> dimensions_;
+};
+
 class ConditionCheck {
  public:
+  // `owners`: of the same workload, by the policy of the context.
   // `unknown_meets`: whether what is not known of budgets and of the time meets conditions, as it
   // must where they stop a workload, and must not where they let one through.
   // `exempted`: the conditions of the rule from which it would be exempted; null: it is no
   // exemption.
-  ConditionCheck(const JudgedWorkload& judged, const RuleContext& context, bool unknown_meets,
-                 const RuleConditions* exempted)
-      : judged_(judged), context_(context), unknown_meets_(unknown_meets), exempted_(exempted) {}
+  ConditionCheck(const JudgedWorkload& judged, PlannedOwners& owners, const RuleContext& context,
+                 bool unknown_meets, const RuleConditions* exempted)
+      : judged_(judged),
+        owners_(owners),
+        context_(context),
+        unknown_meets_(unknown_meets),
+        exempted_(exempted) {}
 
   // Whether all conditions hold; because() then says what met them.
   bool holds(const RuleConditions& when) {
@@ -389,7 +429,7 @@ class ConditionCheck {
     if (budget.scope.empty()) return Charged::kYes;
     if (context_.policy == nullptr) return Charged::kUnknown;
     Charged charged = Charged::kNo;
-    for (const PlannedDimensions& dimensions : planned()) {
+    for (const PlannedDimensions& dimensions : owners_.dimensions()) {
       const Charged own = is_charged(dimensions, budget.scope);
       if (own == Charged::kYes) return own;
       if (own == Charged::kUnknown) charged = own;
@@ -397,35 +437,16 @@ class ConditionCheck {
     return charged;
   }
 
-  // Of its groups, or of itself where it has none.
-  const std::vector<PlannedDimensions>& planned() {
-    if (!dimensions_.empty()) return dimensions_;
-    const manifests::WorkloadRequest& request = judged_.workload.workload;
-    for (const GroupEstimate& group : judged_.workload.groups) {
-      const auto& own = group.group.pod_labels;
-      add_planned(request, own ? *own : request.labels);
-    }
-    if (dimensions_.empty()) add_planned(request, request.labels);
-    return dimensions_;
-  }
-
-  void add_planned(const manifests::WorkloadRequest& request, const LabelMap& labels) {
-    dimensions_.push_back(planned_dimensions({.is_slurm_job = request.kind == "Slurm job",
-                                              .name_space = request.name_space,
-                                              .name = request.name,
-                                              .user = request.user,
-                                              .labels = labels},
-                                             *context_.policy));
-  }
-
   // What of a budget's filter is not known of the workload: "its team".
   std::string unknown_owner(const BudgetUse& budget) const {
     std::string names;
     for (const BudgetScopeTerm& term : budget.scope) {
-      const bool is_known = std::ranges::all_of(dimensions_, [&](const PlannedDimensions& one) {
+      const auto knows_term = [&](const PlannedDimensions& one) {
         return one.known.find(term.dimension).has_value();
-      });
-      if (is_known && !dimensions_.empty()) continue;
+      };
+      const bool is_known =
+          context_.policy != nullptr && std::ranges::all_of(owners_.dimensions(), knows_term);
+      if (is_known) continue;
       names += fmt::format("{}its {}", names.empty() ? "" : " and ", term.dimension);
     }
     return fmt::format("whether it is charged to the budget {} is not known, since {} is not",
@@ -513,11 +534,11 @@ class ConditionCheck {
   }
 
   const JudgedWorkload& judged_;
+  PlannedOwners& owners_;
   const RuleContext& context_;
   const bool unknown_meets_;
   const RuleConditions* const exempted_;
   std::string because_;
-  std::vector<PlannedDimensions> dimensions_;  // once some budget asks for them
 };
 
 Decision decision_of(const RuleHit& hit) {
@@ -542,10 +563,11 @@ Decision decision_of(const RuleHit& hit) {
 
 // The reason of the exemption that holds today; empty where none does.
 std::string exemption_reason(const GuardrailRule& rule, const JudgedWorkload& judged,
-                             const RuleContext& context) {
+                             PlannedOwners& owners, const RuleContext& context) {
   for (const RuleExemption& exemption : rule.exemptions) {
     if (context.today > exemption.until) continue;
-    if (!ConditionCheck(judged, context, false, &rule.when).holds(exemption.when)) continue;
+    ConditionCheck check(judged, owners, context, false, &rule.when);
+    if (!check.holds(exemption.when)) continue;
     return fmt::format("{} (until {})", exemption.reason, pennyweight::to_text(exemption.until));
   }
   return "";
@@ -594,8 +616,9 @@ Verdict judge_whole(const WorkloadEstimate& workload, std::span<const GuardrailR
                     Currency currency, const RuleContext& context) {
   Verdict verdict;
   const JudgedWorkload judged = measure_workload(workload, currency);
+  PlannedOwners owners(workload, context.policy);
   for (const GuardrailRule& rule : rules) {
-    ConditionCheck check(judged, context, rule.effect != RuleEffect::kAllow, nullptr);
+    ConditionCheck check(judged, owners, context, rule.effect != RuleEffect::kAllow, nullptr);
     if (!check.holds(rule.when)) continue;
     RuleHit hit{.rule = rule.name,
                 .effect = rule.effect,
@@ -603,7 +626,7 @@ Verdict judge_whole(const WorkloadEstimate& workload, std::span<const GuardrailR
                 .because = printable_text(check.because(), 1000),
                 .reason = rule.reason,
                 .way_out = rule.way_out,
-                .exempted_for = exemption_reason(rule, judged, context)};
+                .exempted_for = exemption_reason(rule, judged, owners, context)};
     const bool ends = rule.effect == RuleEffect::kAllow && rule.mode == RuleMode::kEnforce &&
                       hit.exempted_for.empty();
     verdict.decision = std::max(verdict.decision, decision_of(hit));
@@ -661,6 +684,10 @@ bool looks_at_budgets(std::span<const GuardrailRule> rules) {
   });
 }
 
+bool changes_workloads(std::span<const GuardrailRule> rules) {
+  return std::ranges::find(rules, RuleEffect::kMutate, &GuardrailRule::effect) != rules.end();
+}
+
 Verdict judge_workload(const WorkloadEstimate& workload, std::span<const GuardrailRule> rules,
                        Currency currency, const RuleContext& context) {
   Verdict verdict = judge_whole(workload, rules, currency, context);
@@ -692,9 +719,7 @@ std::vector<WorkloadChange> changes_of(const WorkloadEstimate& workload,
                                        std::span<const GuardrailRule> rules, Currency currency,
                                        const RuleContext& context) {
   std::vector<WorkloadChange> changes;
-  const bool has_any = std::ranges::any_of(
-      rules, [](const GuardrailRule& rule) { return rule.effect == RuleEffect::kMutate; });
-  if (!has_any) return changes;
+  if (!changes_workloads(rules)) return changes;
   for (const RuleHit& hit : judge_whole(workload, rules, currency, context).hits) {
     const bool counts = hit.effect == RuleEffect::kMutate && hit.mode == RuleMode::kEnforce &&
                         hit.exempted_for.empty();

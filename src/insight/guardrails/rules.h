@@ -109,6 +109,7 @@ LooksAtPods looks_at_pods(std::span<const GuardrailRule> rules);
 // Whether some condition, also of an exemption, asks for the time or for budgets.
 bool looks_at_hours(std::span<const GuardrailRule> rules);
 bool looks_at_budgets(std::span<const GuardrailRule> rules);
+bool changes_workloads(std::span<const GuardrailRule> rules);  // whether some rule does
 
 // What becomes of a workload; a later value is stricter.
 enum class Decision { kAllowed, kWarned, kNeedsApproval, kDenied };

@@ -1,9 +1,12 @@
 #include "insight/guardrails/rules.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "allocation/policy/default_policy.h"
 
@@ -321,6 +324,62 @@ TEST(Rules, BudgetsOfTheWorkload) {
   const RuleContext blind{.today = kToday, .budgets_problem = "serve has just started"};
   const GuardrailRule rule{.name = "r", .when = {.exceeds_budget = true}};
   EXPECT_EQ(judge_workload(run_of(1), {&rule, 1}, kUsd, blind).hits.size(), 1U);
+}
+
+// Whose a workload is is worked out once for all rules, and each of them finds what it would find
+// alone.
+TEST(Rules, TogetherFindWhatEachFindsAlone) {
+  std::mt19937 random(20261128);
+  const auto number = [&](std::uint32_t below) { return random() % below; };
+  const auto team = [&] { return fmt::format("t{}", number(4)); };
+  Policy policy = default_policy();
+  policy.owners = {{.priority = 1,
+                    .when = {{.key = "namespace", .values = {"ml"}}},
+                    .set = {{"client", "acme"}}}};
+  std::size_t hits = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<BudgetUse> budgets;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const bool is_of_team = number(3) > 0;
+      budgets.push_back({.name = fmt::format("b{}", i),
+                         .scope = {{.dimension = is_of_team ? "team" : "client",
+                                    .values = {is_of_team ? team() : "acme"},
+                                    .negate = number(4) == 0}},
+                         .amount = dollars(1000),
+                         .left = dollars(number(1000))});
+    }
+    WorkloadEstimate workload = number(2) == 0 ? run_of(number(12)) : service();
+    workload.workload.name_space = number(2) == 0 ? "ml" : "";
+    workload.workload.labels = {{"team", team()}};
+    workload.groups.push_back(workload.groups[0]);
+    if (number(2) == 0) workload.groups[1].group.pod_labels.emplace()["team"] = team();
+    std::vector<GuardrailRule> rules;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      GuardrailRule rule{.name = fmt::format("r{}", i)};
+      if (number(2) == 0) {
+        rule.when.budget_used_permille_above = number(1000);
+      } else {
+        rule.when.exceeds_budget = number(2) == 0;
+      }
+      const RuleConditions exempt{.budget_used_permille_above = number(1000)};
+      rule.exemptions = {{.when = exempt, .reason = "spent anyway", .until = kToday}};
+      rules.push_back(rule);
+    }
+    const RuleContext context{.today = kToday, .budgets = budgets, .policy = &policy};
+    std::string alone;
+    for (const GuardrailRule& rule : rules) {
+      for (const RuleHit& hit : judge_workload(workload, {&rule, 1}, kUsd, context).hits) {
+        alone += fmt::format("{}, {}\n", hit_text(hit), hit.exempted_for);
+      }
+    }
+    std::string together;
+    for (const RuleHit& hit : judge_workload(workload, rules, kUsd, context).hits) {
+      together += fmt::format("{}, {}\n", hit_text(hit), hit.exempted_for);
+      ++hits;
+    }
+    ASSERT_EQ(together, alone) << "round " << round;
+  }
+  EXPECT_GT(hits, 300U);
 }
 
 // What nobody knows stops a workload, and lets none through.
