@@ -55,7 +55,8 @@ Result<OpenLedger> hold_ledger(const Config& config) {
   while (true) {
     auto database = duckdb::Database::open({.path = config.store_path,
                                             .memory_bytes_max = config.store_memory_bytes,
-                                            .threads = config.threads});
+                                            .threads = config.threads,
+                                            .survives_kill = true});
     if (database) {
       auto connection = TRY(database->connect());
       return OpenLedger{*std::move(database), std::move(connection)};
@@ -77,7 +78,7 @@ Result<void> copy_ledger(OpenLedger& ledger, const std::string& to) {
   }
   return ledger.connection.execute("ATTACH " + duckdb::quote_text(to) + " AS backup_copy; " +
                                    "COPY FROM DATABASE " + duckdb::quote_identifier(name) +
-                                   " TO backup_copy; DETACH backup_copy");
+                                   " TO backup_copy; CHECKPOINT backup_copy; DETACH backup_copy");
 }
 
 // A one-time password of an admin is of no use to anybody who may not use it.

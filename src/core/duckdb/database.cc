@@ -1,8 +1,11 @@
 #include "core/duckdb/database.h"
 
+#include <filesystem>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "core/duckdb/checkpoint_rescue.h"
 #include "core/interruption.h"
 #include "core/try.h"
 
@@ -13,6 +16,10 @@ struct DestroyConfig {
   void operator()(duckdb_config config) const { duckdb_destroy_config(&config); }
 };
 using Config = std::unique_ptr<std::remove_pointer_t<duckdb_config>, DestroyConfig>;
+
+// DuckDB's own checkpoints come when the log is as long. No log ever is as long as kNever.
+constexpr std::uint64_t kLogBytesMax = std::uint64_t{16} << 20;
+constexpr const char* kNever = "1000TB";
 
 Result<void> set(const Config& config, const char* name, const std::string& value) {
   if (duckdb_set_config(config.get(), name, value.c_str()) == DuckDBError) {
@@ -34,6 +41,7 @@ Result<Config> configure(const DatabaseOptions& options) {
       {"autoinstall_known_extensions", "false"},
       {"autoload_known_extensions", "false"},
   };
+  if (options.survives_kill) settings.emplace_back("checkpoint_threshold", kNever);
   if (options.threads > 0) settings.emplace_back("threads", std::to_string(options.threads));
   if (!options.temp_directory.empty()) {
     settings.emplace_back("temp_directory", options.temp_directory);
@@ -67,7 +75,87 @@ std::string quote(std::string_view text, char mark) {
 
 }  // namespace
 
+// An open database. What it does by itself can't be interrupted, since a checkpoint also ends what
+// a program that is told to stop has done.
+class Database::File {
+ public:
+  File(duckdb_database handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  ~File() {
+    // What remains in the log is read the next time.
+    if (rescue_ && log_bytes() > 0) std::ignore = checkpoint();
+    duckdb_close(&handle_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  Result<void> take_over_checkpoints() {
+    CheckpointRescue rescue = TRY(CheckpointRescue::open(path_));
+    rescue_.emplace(std::move(rescue));
+    Connection connection = TRY(connect());
+    std::ignore = TRY(run(connection, "PRAGMA disable_checkpoint_on_shutdown"));
+    return {};
+  }
+  Result<Connection> connect() {
+    duckdb_connection connection = nullptr;
+    if (duckdb_connect(handle_, &connection) == DuckDBError) {
+      return fail(ErrorCode::kStore, "DuckDB refuses another connection");
+    }
+    return Connection(connection);
+  }
+  Result<void> checkpoint() {
+    CHECK(rescue_.has_value(), "only this database's checkpoints are ours");
+    Connection connection = TRY(connect());
+    const std::vector<std::uint64_t> sizes =
+        TRY(run(connection, "SELECT block_size::UBIGINT FROM pragma_database_size()"));
+    const std::vector<std::uint64_t> blocks =
+        TRY(run(connection, "SELECT block_id::UBIGINT FROM pragma_metadata_info()"));
+    if (sizes.size() != 1)
+      return fail(ErrorCode::kStore, "DuckDB does not say how long blocks are");
+    if (!blocks.empty()) TRY(rescue_->save(blocks, sizes.front()));
+    std::ignore = TRY(run(connection, "CHECKPOINT"));
+    rescue_->drop();
+    return {};
+  }
+  void checkpoint_if_due() {
+    if (rescue_ && log_bytes() >= kLogBytesMax) std::ignore = checkpoint();
+  }
+
+ private:
+  std::uint64_t log_bytes() const {
+    std::error_code code;
+    const auto bytes = std::filesystem::file_size(path_ + ".wal", code);
+    return code ? 0 : bytes;
+  }
+  // The numbers of the first column, if it has any.
+  static Result<std::vector<std::uint64_t>> run(Connection& connection, const char* sql) {
+    duckdb_result result;
+    const duckdb_state state = duckdb_query(connection.handle(), sql, &result);
+    std::vector<std::uint64_t> found;
+    std::optional<Error> error;
+    if (state == DuckDBError) {
+      error = error_of(result);
+    } else if (duckdb_column_type(&result, 0) == DUCKDB_TYPE_UBIGINT) {
+      while (duckdb_data_chunk chunk = duckdb_fetch_chunk(result)) {
+        const auto* numbers = static_cast<const std::uint64_t*>(
+            duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0)));
+        found.insert(found.end(), numbers, numbers + duckdb_data_chunk_get_size(chunk));
+        duckdb_destroy_data_chunk(&chunk);
+      }
+    }
+    duckdb_destroy_result(&result);
+    if (error) return std::unexpected(*std::move(error));
+    return found;
+  }
+
+  duckdb_database handle_;
+  std::string path_;
+  std::optional<CheckpointRescue> rescue_;  // gone after the file is closed
+};
+
+void Database::Close::operator()(File* file) const { delete file; }
+
 Result<Database> Database::open(const DatabaseOptions& options) {
+  if (options.survives_kill) TRY(CheckpointRescue::recover(options.path));
   Config config = TRY(configure(options));
   duckdb_database database = nullptr;
   char* message = nullptr;
@@ -77,16 +165,14 @@ Result<Database> Database::open(const DatabaseOptions& options) {
     duckdb_free(message);
     return std::unexpected(error.during("cannot open " + options.path));
   }
-  return Database(database);
+  std::unique_ptr<File, Close> file(new File(database, options.path));
+  if (options.survives_kill && !options.read_only) TRY(file->take_over_checkpoints());
+  return Database(std::move(file));
 }
 
-Result<Connection> Database::connect() {
-  duckdb_connection connection = nullptr;
-  if (duckdb_connect(handle_.get(), &connection) == DuckDBError) {
-    return fail(ErrorCode::kStore, "DuckDB refuses another connection");
-  }
-  return Connection(connection);
-}
+Result<Connection> Database::connect() { return file_->connect(); }
+Result<void> Database::checkpoint() { return file_->checkpoint(); }
+void Database::checkpoint_if_due() { file_->checkpoint_if_due(); }
 
 Result<void> Connection::execute(const std::string& sql) {
   if (Interruption::is_here()) return std::unexpected(interrupted_error());

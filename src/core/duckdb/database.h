@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/duckdb/rows.h"
@@ -29,6 +30,9 @@ struct DatabaseOptions {
   std::uint32_t threads = 0;          // 0: as many as there are cores
   std::string temp_directory = {};    // where it spills; empty: beside the file, or nowhere
   bool keeps_insertion_order = true;  // false: bulk work needs less memory, scans have no order
+  // A kill at any moment loses nothing that was committed (checkpoint_rescue.h). There is a
+  // checkpoint only at its end and where the program calls for one.
+  bool survives_kill = false;
 };
 
 class Statement;
@@ -59,7 +63,7 @@ class Connection {
   Handle handle_;
 };
 
-// REQUIRES: closed after all its connections.
+// REQUIRES: closed after all its connections. With survives_kill, closing ends with a checkpoint.
 class Database {
  public:
   static Result<Database> open(const DatabaseOptions& options);
@@ -67,13 +71,19 @@ class Database {
   Database& operator=(Database&&) noexcept = default;
   Result<Connection> connect();
 
+  // Writes what was committed from the log into the file. After a failure it is still in the log.
+  // REQUIRES: survives_kill; no transaction writes.
+  Result<void> checkpoint();
+  // The same once the log is long, for after a commit. What fails now is done at a later commit.
+  void checkpoint_if_due();
+
  private:
+  class File;
   struct Close {
-    void operator()(duckdb_database database) const { duckdb_close(&database); }
+    void operator()(File* file) const;
   };
-  using Handle = std::unique_ptr<std::remove_pointer_t<duckdb_database>, Close>;
-  explicit Database(duckdb_database database) : handle_(database) {}
-  Handle handle_;
+  explicit Database(std::unique_ptr<File, Close> file) : file_(std::move(file)) {}
+  std::unique_ptr<File, Close> file_;
 };
 
 // A prepared statement. Parameters are counted from 1 and keep their values from run to run.

@@ -574,7 +574,8 @@ Result<duckdb::Database> open_file(const DuckdbOptions& options, const std::stri
                               .memory_bytes_max = options.memory_bytes_max,
                               .threads = options.threads,
                               .temp_directory = options.temp_directory,
-                              .keeps_insertion_order = false});
+                              .keeps_insertion_order = false,
+                              .survives_kill = true});
   if (!database) return database;
   std::error_code code;
   if (!std::filesystem::exists(path, code)) {
@@ -599,15 +600,14 @@ Result<void> make_file(const DuckdbOptions& options) {
       fs::remove(making, code);
       return std::unexpected(made.error());
     }
-    Connection connection = TRY(made->connect());
-    TRY(connection.execute("CHECKPOINT"));
+    TRY(made->checkpoint());
   }
   // Unlike a rename, a link never replaces an existing file.
   std::error_code linking;
   fs::create_hard_link(making, options.path, linking);
   if (linking && !fs::exists(options.path, code)) fs::rename(making, options.path, linking);
   fs::remove(making, code);
-  fs::remove(making + ".wal", code);
+  for (const char* end : {".wal", ".rescue"}) fs::remove(making + end, code);
   if (!fs::exists(options.path, code)) {
     return fail(ErrorCode::kIo, "cannot put a new file there: " + linking.message());
   }

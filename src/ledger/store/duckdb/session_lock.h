@@ -11,15 +11,17 @@ namespace pennyweight {
 
 class SessionLock {
  public:
-  // Begins the transaction. `open` says whether a session is open; it outlives the lock.
+  // Begins the transaction. `open` says whether a session is open; both outlive the lock.
   static Result<SessionLock> begin(duckdb::Database& database, bool& open) {
     if (open) return fail(ErrorCode::kStore, kSessionIsOpen);
     duckdb::Connection connection = TRY(database.connect());
     TRY(connection.execute("BEGIN"));
-    return SessionLock(std::move(connection), open);
+    return SessionLock(database, std::move(connection), open);
   }
   SessionLock(SessionLock&& other) noexcept
-      : connection_(std::move(other.connection_)), open_(std::exchange(other.open_, nullptr)) {}
+      : database_(other.database_),
+        connection_(std::move(other.connection_)),
+        open_(std::exchange(other.open_, nullptr)) {}
   SessionLock& operator=(SessionLock&&) = delete;
   ~SessionLock() {
     // Disconnecting rolls back.
@@ -27,13 +29,19 @@ class SessionLock {
   }
 
   duckdb::Connection& connection() { return connection_; }
-  Result<void> commit() { return connection_.execute("COMMIT"); }
+  // Nobody else writes now, so this is the time for a checkpoint.
+  Result<void> commit() {
+    TRY(connection_.execute("COMMIT"));
+    database_.checkpoint_if_due();
+    return {};
+  }
 
  private:
-  SessionLock(duckdb::Connection connection, bool& open)
-      : connection_(std::move(connection)), open_(&open) {
+  SessionLock(duckdb::Database& database, duckdb::Connection connection, bool& open)
+      : database_(database), connection_(std::move(connection)), open_(&open) {
     open = true;
   }
+  duckdb::Database& database_;
   duckdb::Connection connection_;
   bool* open_;
 };

@@ -61,6 +61,7 @@ class DuckdbTarget : public LedgerTarget {
   Result<void> add_progress(std::span<const ProgressRow> rows);
   Result<void> number_runs();
   Result<void> put_in_place();
+  Result<void> commit();
   Result<void> in_transaction(const std::function<Result<void>()>& work);
 
   DuckdbLocation place_;
@@ -86,7 +87,8 @@ Result<void> DuckdbTarget::connect() {
       TRY(duckdb::Database::open({.path = making_,
                                   .memory_bytes_max = place_.memory_bytes_max,
                                   .threads = place_.threads,
-                                  .keeps_insertion_order = false}));
+                                  .keeps_insertion_order = false,
+                                  .survives_kill = true}));
   database_.emplace(std::move(database));
   Connection connection = TRY(database_->connect());
   connection_.emplace(std::move(connection));
@@ -163,10 +165,16 @@ Result<void> DuckdbTarget::read_progress() {
   return {};
 }
 
+Result<void> DuckdbTarget::commit() {
+  TRY(connection_->execute("COMMIT"));
+  database_->checkpoint_if_due();
+  return {};
+}
+
 Result<void> DuckdbTarget::in_transaction(const std::function<Result<void>()>& work) {
   TRY(connection_->execute("BEGIN"));
   Result<void> done = work();
-  if (done) return connection_->execute("COMMIT");
+  if (done) return commit();
   static_cast<void>(connection_->execute("ROLLBACK"));  // its own Error says more
   return done;
 }
@@ -197,7 +205,7 @@ Result<void> DuckdbTarget::end_piece(const Tally& tally) {
   appender_.reset();
   if (!done) return done;
   done = add_progress(progress_rows(key_, *table_, tally));
-  if (done) done = connection_->execute("COMMIT");
+  if (done) done = commit();
   return done;
 }
 
@@ -236,7 +244,7 @@ Result<void> DuckdbTarget::put_in_place() {
   }
   TRY(sync_folder(folder_of(place_.path)));
   fs::remove(making_, code);
-  for (const char* end : {".wal", ".tmp"}) fs::remove(making_ + end, code);
+  for (const char* end : {".wal", ".tmp", ".rescue"}) fs::remove(making_ + end, code);
   return {};
 }
 
@@ -250,7 +258,7 @@ Result<void> DuckdbTarget::finish(const CommitHistory&) {
       return ready;
     });
   }
-  if (done) done = connection_->execute("CHECKPOINT");
+  if (done) done = database_->checkpoint();
   if (done) done = put_in_place();
   return done;
 }
