@@ -70,7 +70,7 @@ export function inWords(part: string): string {
     case "autoscale": return `Autoscaled: at least ${value.replace("@", ", starting in ").replace("/", ", kept ").replace(/:(.*)$/, (_, which: string) => ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})`)}`;
     case "spill-over": return `Jobs stay in their ${rest.replace("@", ", and leave after waiting ")}`;
     case "same-rack": return `Jobs on several nodes stay in a rack of ${rest} nodes`;
-    case "slo": return `${name || "Others"} may wait ${rest} min`;
+    case "slo": return name ? `${name} may wait ${rest} min` : `Limit of waiting, where a team has none of its own: ${rest} min`;
     case "power": return `${name} draws ${rest.replace("/", " W held, ")} W idle`;
     case "seeds": return `Range over ${rest} seeds`;
     case "demand-range": return `Range: ${rest} % less and more demand`;

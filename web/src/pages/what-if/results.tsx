@@ -21,20 +21,35 @@ export interface Result {
 const COLOURS = ["c1", "c2", "c3"];
 const text = (row: Row | undefined, column: string) => String(row?.[column] ?? "–");
 
+// The figures of all scenarios: one that only some have, such as GPU-hours off, stands where these have it.
+export function figuresOf(tables: Data[]): string[] {
+  const all: string[] = [];
+  for (const table of tables) {
+    let at = 0;
+    for (const row of table.rows) {
+      const figure = text(row, "figure");
+      const known = all.indexOf(figure);
+      if (known >= 0) at = known + 1;
+      else all.splice(at++, 0, figure);
+    }
+  }
+  return all;
+}
+
 function Figures({ results }: { results: Result[] }) {
-  const first = results[0]!.tables.jobs;
   const find = (table: Data, figure: string) => table.rows.find((row) => row["figure"] === figure);
-  const columns: Column<Row>[] = [
-    { key: "figure", title: "Figure", wide: true, cell: (row) => text(row, "figure") },
-    { key: "was", title: "As it was", numeric: true, hideOnPhone: true, cell: (row) => text(row, "as_it_was") },
-    { key: "replayed", title: "Its replay", numeric: true, cell: (row) => text(row, "replayed_as_it_was") },
-    ...results.map((one): Column<Row> => ({
-      key: one.run.id, title: one.name, numeric: true, cell: (row) => text(find(one.tables.jobs, String(row["figure"])), "what_if"),
+  const any = (figure: string) => results.map((one) => find(one.tables.jobs, figure)).find((row) => row !== undefined);
+  const columns: Column<string>[] = [
+    { key: "figure", title: "Figure", wide: true, cell: (figure) => figure },
+    { key: "was", title: "As it was", numeric: true, hideOnPhone: true, cell: (figure) => text(any(figure), "as_it_was") },
+    { key: "replayed", title: "Its replay", numeric: true, cell: (figure) => text(any(figure), "replayed_as_it_was") },
+    ...results.map((one): Column<string> => ({
+      key: one.run.id, title: one.name, numeric: true, cell: (figure) => text(find(one.tables.jobs, figure), "what_if"),
     })),
   ];
   return (
     <Card title="Jobs and GPUs" note="its replay: the month as it was, under the scheduling that really ran" flush>
-      <Table caption="Figures of the scenarios" columns={columns} rows={first.rows} rowKey={(row) => text(row, "figure")} dense tall />
+      <Table caption="Figures of the scenarios" columns={columns} rows={figuresOf(results.map((one) => one.tables.jobs))} rowKey={(figure) => figure} dense tall />
     </Card>
   );
 }
@@ -48,7 +63,17 @@ function lines(results: Result[], table: (one: Result) => Data, was: string, is:
   ];
 }
 
+// Waits in a unit in which the longest one is read: seconds, minutes or hours.
+function waitUnit(all: Series[]): { unit: string; named: string; seconds: number } {
+  const longest = Math.max(0, ...all.flatMap((one) => one.values.map((value) => Number(value ?? 0))));
+  if (longest >= 3 * 3600) return { unit: "h", named: "hours", seconds: 3600 };
+  return longest >= 600 ? { unit: "min", named: "minutes", seconds: 60 } : { unit: "s", named: "seconds", seconds: 1 };
+}
+
 function Charts({ results }: { results: Result[] }) {
+  const waits = lines(results, (one) => one.tables.waits, "seconds_at_most", "seconds_at_most_what_if");
+  const { unit, named, seconds } = waitUnit(waits);
+  const scaled = waits.map((one): Series => ({ ...one, values: one.values.map((value) => (value === null || seconds === 1 ? value : (Number(value) / seconds).toFixed(2))) }));
   const moments = results[0]!.tables.moments.rows.map((row) => text(row, "at").slice(0, 16).replace("T", " "));
   const percents = results[0]!.tables.waits.rows.map((row) => `${text(row, "percent_of_jobs")} %`);
   return (
@@ -59,8 +84,8 @@ function Charts({ results }: { results: Result[] }) {
       <Card title="GPUs held" note="over the period">
         <Chart kind="line" title="GPUs held over the period" labels={moments} series={lines(results, (one) => one.tables.moments, "gpus_held", "gpus_held_what_if")} digits={0} legend />
       </Card>
-      <Card title="How long jobs wait" note="so many percent of the jobs wait at most so many seconds" wide>
-        <Chart kind="line" title="Seconds that so many percent of the jobs wait at most" labels={percents} series={lines(results, (one) => one.tables.waits, "seconds_at_most", "seconds_at_most_what_if")} unit="s" digits={0} legend />
+      <Card title="How long jobs wait" note={`so many percent of the jobs wait at most so many ${named}`} wide>
+        <Chart kind="line" title={`${named} that so many percent of the jobs wait at most`} labels={percents} series={scaled} unit={unit} digits={seconds === 1 ? 0 : 1} legend />
       </Card>
     </Grid>
   );
@@ -70,6 +95,9 @@ function Charts({ results }: { results: Result[] }) {
 function keys(results: Result[], table: (one: Result) => Data | undefined, column: string): string[] {
   return [...new Set(results.flatMap((one) => table(one)?.rows.map((row) => text(row, column)) ?? []))];
 }
+
+// "nlp pays 12.00 USD less; …", as the server explains the largest changes.
+const isAboutPayers = (note: string) => / pays [\d,.]+ [A-Z]{3} (less|more)/.test(note);
 
 // Whose cost or wait changes most, for each scenario.
 function Explained({ results, notes }: { results: Result[]; notes: (one: Result) => string[] }) {
@@ -104,17 +132,18 @@ function Costs({ results, by, currency }: { results: Result[]; by: string; curre
   return (
     <Card title={`Cost by ${by}`} note={`${currency}; below each, the difference to what was`} flush>
       <Table caption={`Cost by ${by} under each scenario`} columns={columns} rows={keys(results, table, by)} rowKey={(key) => key} shown={50} />
-      <Explained results={results} notes={(one) => (table(one)?.notes ?? []).filter((note) => note.includes(" pays "))} />
+      <Explained results={results} notes={(one) => (table(one)?.notes ?? []).filter(isAboutPayers)} />
     </Card>
   );
 }
 
 function Teams({ results, by }: { results: Result[]; by: string }) {
   const find = (one: Result, key: string) => one.tables.teams.rows.find((row) => text(row, by) === key);
+  const any = (key: string) => results.map((one) => find(one, key)).find((row) => row !== undefined);
   const columns: Column<string>[] = [
     { key: "key", title: words(by), wide: true, cell: (key) => shownKey(key) },
-    { key: "jobs", title: "Jobs", numeric: true, hideOnPhone: true, cell: (key) => text(find(results[0]!, key), "jobs") },
-    { key: "was", title: "Wait, p95", numeric: true, cell: (key) => text(find(results[0]!, key), "wait_p95") },
+    { key: "jobs", title: "Jobs", numeric: true, hideOnPhone: true, cell: (key) => text(any(key), "jobs") },
+    { key: "was", title: "Wait, p95", numeric: true, cell: (key) => text(any(key), "wait_p95") },
     ...results.flatMap((one): Column<string>[] => [
       { key: `${one.run.id}-wait`, title: one.name, label: `Wait, p95: ${one.name}`, numeric: true, cell: (key) => text(find(one, key), "wait_p95_what_if") },
       { key: `${one.run.id}-stretch`, title: "stretch", label: `Stretch: ${one.name}`, numeric: true, hideOnPhone: true, cell: (key) => text(find(one, key), "stretch_what_if") },
@@ -151,7 +180,13 @@ export function Results({ results }: { results: Result[] }) {
   if (!first) return null;
   const by = first.run.by;
   const currencies = [...new Set(results.flatMap((one) => one.tables.costs.map((table) => table.currency ?? "")))];
-  const notes = [...new Set(results.flatMap((one) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? []).filter((note) => !note.includes(" pays "))]))];
+  const notesOf = (one: Result) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? []).filter((note) => !isAboutPayers(note))];
+  const notes = [...new Set(results.flatMap(notesOf))];
+  // Of which scenarios a note is, where it is not of all.
+  const whose = (note: string) => {
+    const which = results.filter((one) => notesOf(one).includes(note));
+    return which.length === results.length ? "" : `${which.map((one) => one.name).join(", ")}: `;
+  };
   return (
     <div class="stack">
       <Calibration of={first} />
@@ -163,7 +198,7 @@ export function Results({ results }: { results: Result[] }) {
       <Teams results={results} by={by} />
       <Note>
         <strong>What it does not know</strong>
-        <ul>{notes.map((note) => <li key={note}>{note}</li>)}</ul>
+        <ul>{notes.map((note) => <li key={note}>{whose(note) && <strong>{whose(note)}</strong>}{note}</li>)}</ul>
       </Note>
       <Card title="As files">
         <div class="what-if-files">

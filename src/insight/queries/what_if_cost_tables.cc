@@ -1,0 +1,134 @@
+// Cost as it was and as it would be, and who pays less or more.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "insight/queries/what_if_tables.h"
+#include "reporting/number_format.h"
+
+namespace pennyweight {
+namespace {
+
+// By how much a figure changed: "-20.0 %"; nothing where there was none of it.
+std::optional<std::string> change_text(Int128 was, Int128 is) {
+  if (was <= 0 || is < 0) return std::nullopt;
+  const Int128 change = is - was;
+  const Int128 size = change < 0 ? -change : change;
+  // Amounts are far below 2^117 ticks, so that a thousand times one fits.
+  const auto tenths = static_cast<std::uint64_t>((size * 1000 + was / 2) / was);
+  if (tenths == 0) return "0.0 %";
+  return fmt::format("{}{}.{} %", change < 0 ? "-" : "+", tenths / 10, tenths % 10);
+}
+
+struct CostChange {
+  std::string key;
+  Money was, would_be;
+  Int128 size() const {
+    const Int128 change = would_be.ticks() - was.ticks();
+    return change < 0 ? -change : change;
+  }
+};
+
+// Who pays less or more, and whether it is for fewer GPU-hours or for cheaper ones: those whose
+// cost changes most.
+std::vector<std::string> explain_costs(const what_if::WhatIf& result,
+                                       std::vector<CostChange> changes, bool is_only_currency) {
+  constexpr std::size_t kExplained = 3;
+  std::ranges::stable_sort(changes, std::ranges::greater(), &CostChange::size);
+  const auto held_by = [](const what_if::FiguresByTeam& teams, const std::string& key) {
+    const auto team = teams.find(key == "(none)" ? "" : key);
+    return team == teams.end() ? Int128{0} : team->second.held;
+  };
+  std::vector<std::string> notes;
+  for (const CostChange& change : changes) {
+    if (change.size() == 0 || notes.size() == kExplained) break;
+    const Money difference = change.would_be - change.was;
+    const Money size = difference.is_negative() ? -difference : difference;
+    std::string note = fmt::format(
+        "{} pays {} {} {}", change.key, format_rounded(size.amount(), 2, Thousands::kSeparated),
+        size.currency().text(), difference.is_negative() ? "less" : "more");
+    const Int128 held_was = held_by(result.teams_calibrated, change.key);
+    const Int128 held_is = held_by(result.teams_would_be, change.key);
+    const auto held = change_text(held_was, held_is);
+    // Per GPU-hour: cost and hours in units small enough to be multiplied.
+    constexpr Int128 kNano = 1'000'000'000;
+    constexpr Int128 kGpuSecond = Int128{1000} * 1'000'000;
+    const Int128 seconds_was = held_was / kGpuSecond;
+    const Int128 seconds_is = held_is / kGpuSecond;
+    // What is paid in another currency is of the same hours.
+    const auto each = seconds_is == 0 || !is_only_currency
+                          ? std::nullopt
+                          : change_text(change.was.ticks() / kNano * seconds_is,
+                                        change.would_be.ticks() / kNano * seconds_was);
+    if (held) note += fmt::format("; GPU-hours held: {}", *held);
+    if (each) note += fmt::format("; cost of each: {}", *each);
+    notes.push_back(note + ".");
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::vector<Table> what_if_cost_tables(const what_if::WhatIf& result, const std::string& by,
+                                       const std::string& title) {
+  struct Pair {
+    Money was, would_be;
+  };
+  std::map<Currency, std::map<std::pair<bool, std::string>, Pair>> sums;
+  const auto add = [&](const MethodCosts& costs, Money Pair::* side) {
+    for (const CostPart& part : costs.parts) {
+      const bool is_bucket = part.workload.empty();
+      std::string key = fmt::format("({})", part.bucket);
+      if (!is_bucket) {
+        const auto owner = costs.owners.find(part.workload);
+        const auto value = owner == costs.owners.end() ? std::nullopt : owner->second.find(by);
+        key = value ? std::string(*value) : "(none)";
+      }
+      const Currency currency = part.cost.currency();
+      const auto row = sums[currency].try_emplace(
+          {is_bucket, key}, Pair{Money::zero(currency), Money::zero(currency)});
+      row.first->second.*side += part.cost;
+    }
+  };
+  add(result.cost_was, &Pair::was);
+  add(result.cost_would_be, &Pair::would_be);
+  std::vector<Table> tables;
+  for (const auto& [currency, rows] : sums) {
+    Table table;
+    table.title = fmt::format("{}, cost by {}, {}", title, by, currency.text());
+    table.currency = currency;
+    table.columns = {{by, by, ColumnKind::kText},
+                     {"as_it_was", "as it was", ColumnKind::kMoney},
+                     {"what_if", "what if", ColumnKind::kMoney},
+                     {"difference", "difference", ColumnKind::kMoney}};
+    Pair total{Money::zero(currency), Money::zero(currency)};
+    std::vector<CostChange> changes;
+    for (const auto& [key, pair] : rows) {
+      if (!key.first) changes.push_back({key.second, pair.was, pair.would_be});
+      table.rows.push_back({key.second, pair.was, pair.would_be, pair.would_be - pair.was});
+      total.was += pair.was;
+      total.would_be += pair.would_be;
+    }
+    table.total = Row{"total", total.was, total.would_be, total.would_be - total.was};
+    table.notes = explain_costs(result, std::move(changes), sums.size() == 1);
+    if (sums.size() > 1) {
+      table.notes.push_back(fmt::format(
+          "The bill is in {} currencies, each with a table of its own. A job that moves "
+          "to a node charged in another one changes what its {} pays in both: judge "
+          "them together.",
+          sums.size(), by));
+    }
+    table.notes.push_back(
+        "Divided by what was requested on both sides, since a replay has no telemetry.");
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace pennyweight
