@@ -17,6 +17,7 @@
 #include "ledger/store/duckdb/one_engine_thread.h"
 #include "ledger/store/duckdb/resolution.h"
 #include "ledger/store/duckdb/schema.h"
+#include "ledger/store/duckdb/usage_keys.h"
 #include "ledger/store/duckdb/work.h"
 #include "ledger/store_rules.h"
 
@@ -99,7 +100,7 @@ class DuckdbImport : public ImportSession {
     return stage_with_end_keys(nodes);
   }
   Result<void> append_gpus(std::span<const Gpu> gpus) override { return stage_with_end_keys(gpus); }
-  Result<void> append_usages(std::span<const Usage> usages) override { return stage(usages); }
+  Result<void> append_usages(std::span<const Usage> usages) override;
   Result<void> append_outages(std::span<const Outage> outages) override { return stage(outages); }
   Result<void> append_corrections(std::span<const Correction> corrections) override;
   Result<void> append_outcomes(std::span<const Outcome> outcomes) override {
@@ -176,6 +177,9 @@ class DuckdbImport : public ImportSession {
   std::optional<Month> month_;
   std::set<std::string> months_;  // the months whose ledger lines are in ledger_keys_
 
+  TableAppender usages_ = {"", Table<Usage>::kName, ""};  // of those that are certainly new
+  UsageKeys usage_keys_;
+
   TableAppender rejected_ = {
       "temp", "staged_rejected",
       "CREATE TEMP TABLE staged_rejected (" + rejected_row_definition() + ")"};
@@ -248,6 +252,25 @@ Result<void> DuckdbImport::append_charges(std::span<const Charge> charges) {
     }
     TRY(write(charges_, fresh));
     TRY(write(staging_table<Charge>(), doubtful));
+  }
+  return {};
+}
+
+Result<void> DuckdbImport::append_usages(std::span<const Usage> usages) {
+  CHECK(!committed_, "nothing is appended after commit");
+  for (std::size_t begin = 0; begin < usages.size(); begin += Appender::kChunkRows) {
+    const std::span<const Usage> chunk =
+        usages.subspan(begin, std::min<std::size_t>(Appender::kChunkRows, usages.size() - begin));
+    TRY(usage_keys_.read_times_of(database_, chunk));
+    Batch<Usage> fresh, doubtful;
+    for (const Usage& usage : chunk) {
+      const FactKeys keys = {natural_key(usage), content_hash(usage)};
+      const bool is_new = UsageKeys::is_of_collector(usage) && usage_keys_.add_if_new(keys.id);
+      (is_new ? fresh : doubtful).add(usage, keys);
+      invalidations_.add(usage);
+    }
+    TRY(write(usages_, fresh));
+    TRY(write(staging_table<Usage>(), doubtful));
   }
   return {};
 }
@@ -413,7 +436,9 @@ Result<ImportOutcome> DuckdbImport::commit_on(const CommitTerms& terms) {
   if (done) done = resolve<Holding>(outcome.holdings, outcome);
   if (done) done = resolve<Node>(outcome.nodes, outcome);
   if (done) done = resolve<Gpu>(outcome.gpus, outcome);
+  if (done) done = usages_.close();
   if (done) done = resolve<Usage>(outcome.usages, outcome);
+  outcome.usages.created += usages_.rows();
   if (done) done = resolve<Outage>(outcome.outages, outcome);
   if (done) done = resolve<Correction>(outcome.corrections, outcome);
   if (done) done = resolve<Outcome>(outcome.outcomes, outcome);
