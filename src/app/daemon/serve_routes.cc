@@ -53,9 +53,9 @@ constexpr std::string_view kUnallocatedTeam = "(unallocated)";
 
 // Counters of the engine that go up and down; all others only grow.
 const std::set<std::string> kGauges = {
-    "journal_bytes", "journal_segments",  "journal_refuses", "series",        "accumulators",
-    "devices",       "lanes_of_the_past", "pending_rows",    "pending_bytes", "snapshot_bytes",
-    "pieces",        "recent_bytes",      "scraped_targets", "scraped_series"};
+    "journal_bytes", "journal_segments",  "journal_refuses", "series",          "accumulators",
+    "devices",       "lanes_of_the_past", "pending_rows",    "pending_bytes",   "snapshot_bytes",
+    "pieces",        "waiting_samples",   "recent_bytes",    "scraped_targets", "scraped_series"};
 
 std::string out_of_order_text(std::uint64_t samples) {
   return fmt::format(
@@ -170,6 +170,7 @@ std::string help_of(const std::string& name) {
       {"pending_rows", "Rows that wait for the ledger."},
       {"pending_bytes", "Bytes of rows that wait for the ledger."},
       {"pieces", "Sums of a minute that wait for the next flush."},
+      {"waiting_samples", "Samples that wait for older ones, while a sender drains its queue."},
       {"recent_bytes", "Memory of the last minutes' rows."},
       {"snapshot_bytes", "Size of the last snapshot."},
       {"imported_rows", "Rows that were imported into the ledger."},

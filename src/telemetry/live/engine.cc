@@ -1,6 +1,7 @@
 #include "telemetry/live/engine.h"
 
 #include <fmt/format.h>
+#include <snappy.h>
 
 #include <algorithm>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/check.h"
 #include "core/try.h"
 #include "telemetry/prometheus/encoding.h"
 
@@ -300,12 +302,7 @@ Result<IngestResult> Engine::ingest(const IngestRequest& request, bool* refused)
   Result<IngestResult> result;
   {
     const std::lock_guard lock(mutex_);
-    if (pending_bytes_ > options_.pending_bytes_max) {
-      return fail(ErrorCode::kLimit, "the ledger accepts no rows, and too many are waiting");
-    }
-    if (pieces() > options_.pieces_max) {
-      return fail(ErrorCode::kStore, "samples arrive faster than the ledger stores their rows");
-    }
+    TRY(check_room());
     std::ignore = TRY(find_or_add_stream(request.stream));
     if (is_silence(request) && !scraped_.contains(request.target_id)) return IngestResult{};
     if (journal_) {
@@ -324,6 +321,23 @@ Result<IngestResult> Engine::ingest(const IngestRequest& request, bool* refused)
     TRY(journal_->wait(position));
   }
   return result;
+}
+
+// Whether more may be taken. REQUIRES: the mutex.
+Result<void> Engine::check_room() const {
+  if (pending_bytes_ > options_.pending_bytes_max) {
+    return fail(ErrorCode::kLimit, "the ledger accepts no rows, and too many are waiting");
+  }
+  if (pieces() > options_.pieces_max) {
+    return fail(ErrorCode::kStore, "samples arrive faster than the ledger stores their rows");
+  }
+  if (live_stream_->waiting_samples() > options_.waiting_samples_max) {
+    return fail(ErrorCode::kStore,
+                fmt::format("{} samples of the last hour wait to be put in order; they become rows "
+                            "once nothing old has come for {} s",
+                            live_stream_->waiting_samples(), options_.stream.order_wait_ms / 1000));
+  }
+  return {};
 }
 
 // REQUIRES: the mutex.
@@ -355,11 +369,14 @@ Result<void> Engine::close_stream(const std::string& stream, Instant until) {
 }
 
 // REQUIRES: the mutex.
-void Engine::keep_recent(std::int64_t now_ms, std::string recent) {
+void Engine::keep_recent(std::int64_t now_ms, const std::string& recent) {
   if (!recent.empty()) {
-    recent.shrink_to_fit();
-    recent_bytes_ += recent.size();
-    recent_.push_back({now_ms, std::make_shared<const std::string>(std::move(recent))});
+    // Rows repeat the names of clusters, nodes, models and pods.
+    std::string compressed;
+    snappy::Compress(recent.data(), recent.size(), &compressed);
+    compressed.shrink_to_fit();
+    recent_bytes_ += compressed.size();
+    recent_.push_back({now_ms, std::make_shared<const std::string>(std::move(compressed))});
   }
   while (!recent_.empty() && (recent_.front().made_ms < now_ms - kRecentMs ||
                               recent_bytes_ > options_.recent_bytes_max)) {
@@ -383,7 +400,7 @@ void Engine::make_rows(std::int64_t now_ms, bool ends_order, FlushResult& flushe
   std::string recent;
   flushed.more |= !live_stream_->finish(now_ms, std::nullopt, part, rows, &recent, ends_order);
   live_stream_->forget(now_ms);
-  keep_recent(now_ms, std::move(recent));
+  keep_recent(now_ms, recent);
   for (auto& [name, stream] : past_streams_) {
     flushed.more |= !stream->finish(now_ms, std::nullopt, part, rows);
   }
@@ -566,8 +583,11 @@ std::vector<Usage> Engine::recent(const ClusterId& cluster, Instant since) const
     }
     live_stream_->provisional(cluster, since_ms, now_ms, usages);
   }
-  for (const auto& bytes : recent_batches) {
-    ByteReader reader(*bytes);
+  std::string bytes;
+  for (const auto& compressed : recent_batches) {
+    CHECK(snappy::Uncompress(compressed->data(), compressed->size(), &bytes),
+          "it was compressed here");
+    ByteReader reader(bytes);
     while (!reader.at_end()) {
       auto usage = load_usage(reader);
       if (!usage) break;
@@ -616,6 +636,7 @@ std::map<std::string, std::uint64_t> Engine::counters() const {
   counters["scraped_targets"] = scraped_.size();
   counters["scraped_series"] = scraped_series_;
   counters["pieces"] = pieces();
+  counters["waiting_samples"] = live_stream_->waiting_samples();
   counters["recent_bytes"] = recent_bytes_;
   counters["imported_rows"] = imported_rows_;
   counters["failed_flushes"] = failed_flushes_;

@@ -49,9 +49,13 @@ inline constexpr std::int64_t kGraceMsMax = 3'600'000;
 // is taken.
 inline constexpr std::size_t kPiecesWanted = 500'000;
 inline constexpr std::size_t kPiecesMax = 2'000'000;
+// Samples of 24 to 48 bytes that wait for older ones, while senders drain their queues: an hour of
+// 40,000 GPUs. Beyond, nothing is taken until devices have sent nothing old for
+// StreamOptions::order_wait_ms.
+inline constexpr std::size_t kWaitingSamplesMax = 60'000'000;
 // How many flushes of StreamLimits::rows_per_flush one call of flush() makes.
 inline constexpr int kRoundsOfFlush = 40;
-// Memory for the usages of the last minutes; what does not fit is not shown.
+// Memory for the usages of the last minutes, compressed; what does not fit is not shown.
 inline constexpr std::size_t kRecentBytesMax = 128u << 20;
 
 // Scrape targets and series that end when they disappear; values of further ones hold for 2.5
@@ -67,6 +71,7 @@ struct EngineOptions {
   std::uint64_t journal_bytes_max = journal::kJournalBytesMax;
   std::size_t recent_bytes_max = kRecentBytesMax;
   std::size_t pieces_max = kPiecesMax;
+  std::size_t waiting_samples_max = kWaitingSamplesMax;
   StateSink* state = nullptr;  // outlives the engine; null: such series are ignored
   Disk* disk = nullptr;        // null: the real one
 };
@@ -172,8 +177,9 @@ class Engine {
   void move_to_closed(const std::string& stream, std::int64_t until_ms);
   Result<void> flush_once(const RowImporter& import, bool ends_order, FlushResult& flushed);
   std::size_t pieces() const;
+  Result<void> check_room() const;
   void make_rows(std::int64_t now_ms, bool ends_order, FlushResult& flushed);
-  void keep_recent(std::int64_t now_ms, std::string recent);
+  void keep_recent(std::int64_t now_ms, const std::string& recent);
   std::string snapshot(std::uint64_t segment) const;  // with its header
 
   const EngineOptions options_;
@@ -199,7 +205,7 @@ class Engine {
   std::size_t scraped_series_ = 0;
   struct Recent {
     std::int64_t made_ms;
-    std::shared_ptr<const std::string> usages;
+    std::shared_ptr<const std::string> usages;  // as save_usage() writes them, in snappy
   };
   std::deque<Recent> recent_;
   std::size_t recent_bytes_ = 0;

@@ -729,6 +729,36 @@ TEST(Engine, SamplesFasterThanFlushesPushBack) {
   EXPECT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}}));
 }
 
+// A sender that drains its queue, of which nothing becomes rows while older samples may come.
+TEST(Engine, SamplesThatWaitForOlderOnesPushBack) {
+  World world("");
+  EngineOptions options = options_for("");
+  options.waiting_samples_max = 100;
+  options.stream.order_wait_ms = kMinuteMs;
+  world.engine = *Engine::open(std::move(options), world.clock);
+  const std::int64_t now = kStart + 24 * 60 * kMinuteMs;
+  world.to(now);
+  std::int64_t at = kStart;
+  ASSERT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}}));
+  world.flush();
+  EXPECT_EQ(world.ledger.usages.size(), 0u);
+  EXPECT_EQ(world.engine->counters().at("waiting_samples"), 1u);
+  Result<IngestResult> taken;
+  for (at += 10'000; taken && at < kStart + 50 * kMinuteMs; at += 10'000) {
+    taken = world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}});
+  }
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::kStore);
+  EXPECT_EQ(taken.error().message,
+            "101 samples of the last hour wait to be put in order; they become rows once nothing "
+            "old has come for 60 s");
+  world.to(now + 2 * kMinuteMs);
+  world.flush();
+  EXPECT_EQ(world.engine->counters().at("waiting_samples"), 0u);
+  EXPECT_GE(world.ledger.usages.size(), 16u);  // of 1,000 s
+  EXPECT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}}));
+}
+
 TEST(Engine, ADeviceIsSilentAfterTheGraceAndWhatItsValuesHold) {
   for (const std::int64_t grace_s : {30, 300}) {
     World world("");

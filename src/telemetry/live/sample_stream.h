@@ -45,7 +45,9 @@ struct StreamLimits {
   std::int64_t unseen_ms = 2 * 3'600'000ll;  // then a series is forgotten
   // Older samples are dropped and counted; backfill them.
   std::int64_t late_ms_max = 7 * 86'400'000ll;
-  std::size_t rows_per_flush = 50'000;  // the rest waits for the next flush
+  // The rest waits for the next flush. Each writes a snapshot of everything, so few large ones cost
+  // less than many small ones; a row takes about 200 bytes until it is imported.
+  std::size_t rows_per_flush = 125'000;
 };
 
 struct StreamOptions {
@@ -123,6 +125,9 @@ class SampleStream : public prometheus::SeriesSink {
   std::size_t groups() const { return groups_.size(); }
   // How many pieces wait for a flush, approximately.
   std::size_t pieces() const { return pieces_; }
+  // How many samples wait for older ones, approximately: they become pieces once their device has
+  // sent nothing old for long enough.
+  std::size_t waiting_samples() const { return waiting_; }
 
   void save(ByteWriter& writer) const;
   // `has_unordered`: the snapshot is of a program that keeps samples to put them in order.
@@ -253,7 +258,7 @@ class SampleStream : public prometheus::SeriesSink {
   void write_gpus(FlushRows& rows);
   void observe_gpu(const Group& group, const DeviceInfo& info);
   void drop_empty_groups();
-  void count_pieces();
+  void count_what_waits();
 
   const StreamOptions& options_;
   bool is_past_;
@@ -282,6 +287,7 @@ class SampleStream : public prometheus::SeriesSink {
   KeyTable<std::uint32_t> group_by_identity_;
   KeyTable<std::int64_t> forgotten_;  // last samples of series that were forgotten
   std::size_t pieces_ = 0;
+  std::size_t waiting_ = 0;
   std::int64_t floor_ms_ = 0;  // samples up to here are too old
   std::map<std::pair<ClusterId, GpuId>, DiscoveredGpu> discovered_gpus_;
   std::uint32_t next_group_ = 0;  // where a flush that reached its limit goes on

@@ -83,6 +83,7 @@ void SampleStream::insert(Member& member, std::uint64_t key, std::uint16_t sourc
       pieces_ += member.accumulator.waiting() - waited;
     } else {
       count_waiting(sample);
+      ++waiting_;
     }
     if (!is_past_) all.push_back(sample);
   } else {
@@ -116,6 +117,7 @@ void SampleStream::insert(Member& member, std::uint64_t key, std::uint16_t sourc
     });
     if (is_late) mark_unordered(group);
     count_waiting(sample);
+    ++waiting_;
     // Ends come before samples of the same time, sources by their order of appearance.
     all.insert(std::ranges::upper_bound(all, sample.at_ms, {}, &Unordered::at_ms), sample);
   }

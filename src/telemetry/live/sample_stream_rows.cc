@@ -177,14 +177,16 @@ bool SampleStream::finish(std::int64_t now_ms, std::optional<std::int64_t> all_u
     rows.usage_bytes += writer.bytes();
   }
   write_gpus(rows);
-  count_pieces();
+  count_what_waits();
   return all_told;
 }
 
-void SampleStream::count_pieces() {
-  pieces_ = 0;
+void SampleStream::count_what_waits() {
+  pieces_ = waiting_ = 0;
   for (const Member& member : members_) {
-    if (member.is_used) pieces_ += member.accumulator.waiting();
+    if (!member.is_used) continue;
+    pieces_ += member.accumulator.waiting();
+    if (member.is_behind) waiting_ += member.unordered.size();
   }
 }
 

@@ -165,7 +165,7 @@ bool SampleStream::load(ByteReader& reader, bool has_unordered) {
     const Hash128 key{0, member.last_key};
     if (loaded_keys_.find(key) == nullptr) loaded_keys_.add(key, index);
   }
-  count_pieces();
+  count_what_waits();
   const std::uint64_t forgotten = reader.count();
   for (std::uint64_t i = 0; i < forgotten && reader.ok(); ++i) {
     const Hash128 identity = hash();
