@@ -152,7 +152,10 @@ class Database::File {
   std::optional<CheckpointRescue> rescue_;  // gone after the file is closed
 };
 
-void Database::Close::operator()(File* file) const { delete file; }
+Database::Database(std::unique_ptr<File> file) : file_(std::move(file)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
 
 Result<Database> Database::open(const DatabaseOptions& options) {
   if (options.survives_kill) TRY(CheckpointRescue::recover(options.path));
@@ -165,7 +168,7 @@ Result<Database> Database::open(const DatabaseOptions& options) {
     duckdb_free(message);
     return std::unexpected(error.during("cannot open " + options.path));
   }
-  std::unique_ptr<File, Close> file(new File(database, options.path));
+  auto file = std::make_unique<File>(database, options.path);
   if (options.survives_kill && !options.read_only) TRY(file->take_over_checkpoints());
   return Database(std::move(file));
 }

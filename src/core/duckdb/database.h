@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/duckdb/rows.h"
@@ -67,8 +66,9 @@ class Connection {
 class Database {
  public:
   static Result<Database> open(const DatabaseOptions& options);
-  Database(Database&&) noexcept = default;
-  Database& operator=(Database&&) noexcept = default;
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
   Result<Connection> connect();
 
   // Writes what was committed from the log into the file. After a failure it is still in the log.
@@ -79,11 +79,8 @@ class Database {
 
  private:
   class File;
-  struct Close {
-    void operator()(File* file) const;
-  };
-  explicit Database(std::unique_ptr<File, Close> file) : file_(std::move(file)) {}
-  std::unique_ptr<File, Close> file_;
+  explicit Database(std::unique_ptr<File> file);
+  std::unique_ptr<File> file_;
 };
 
 // A prepared statement. Parameters are counted from 1 and keep their values from run to run.
