@@ -22,13 +22,13 @@ MemoryTime memory_time_of(const PlacedDemand& each) {
   return MemoryTime::of(bytes * each.during.length_ms());
 }
 
-// The seats of the machine on which telemetry reports the demand's workload: one for each of its
-// devices, or none.
-std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const WorkloadId& workload,
+// The seats of the machine on which telemetry reports the holding of the demand: one for each of
+// its devices, or none.
+std::vector<std::uint32_t> seats_by_telemetry(const Demand& demand, const Holding& holding,
                                               const Interval& during, const Fleet& fleet,
                                               const UtilizationIndex& seen) {
   std::vector<std::uint32_t> seats;
-  for (const auto& [who, device] : seen.placed(workload)) {
+  for (const GpuId& device : seen.devices_of(holding.workload, holding.held)) {
     for (const std::uint32_t c : fleet.cards_named(device)) {
       const Fleet::InstalledGpu& card = fleet.cards()[c];
       if (card.gpu->node != fleet.machines()[demand.machine].node->name) continue;
@@ -405,8 +405,8 @@ std::vector<PlacedDemand> place_demands(const Interval& segment,
                       .during = *during,
                       .units = demand->units};
     if (demand->level == Demand::Level::kMachine && demand->devices > 0) {
-      const auto seats = seats_by_telemetry(*demand, context.holdings[demand->holding]->workload,
-                                            *during, fleet, seen);
+      const auto seats =
+          seats_by_telemetry(*demand, *context.holdings[demand->holding], *during, fleet, seen);
       for (std::uint32_t i = 0; i < seats.size(); ++i) {
         PlacedDemand one = each;
         one.level = Demand::Level::kSeat;

@@ -104,16 +104,16 @@ class InstantRows {
 
 class UtilizationBuilder {
  public:
-  UtilizationBuilder(const Interval& during, std::uint64_t hold_ms, ObservedUtilization& usage)
-      : hold_(hold_ms), end_(hold_ms + during.length_ms()), usage_(usage) {}
+  // `begin`: of the samples' time.
+  UtilizationBuilder(Instant begin, const Interval& during, std::uint64_t hold_ms,
+                     ObservedUtilization& usage)
+      : begin_(begin), hold_(hold_ms), end_(hold_ms + during.length_ms()), usage_(usage) {}
 
   // REQUIRES: all of one device, in the order of SampledDevices.
   void device(std::span<SampleSeries> series) {
     cut_spans(series, cut_);
     for (const SampleSeries& each : series) {
-      if (!each.workload.empty()) {
-        usage_.placed.emplace_back(WorkloadId(each.workload), GpuId(each.device));
-      }
+      if (!each.workload.empty()) sight(each);
     }
     // Most devices have one row at a time. It is the device's, whatever pod it names.
     if (series.size() == 1 && series.front().label != SampleLabel::kWorkload) {
@@ -140,6 +140,22 @@ class UtilizationBuilder {
   }
 
  private:
+  void sight(const SampleSeries& series) {
+    const auto instant = [&](const Sample& sample) {
+      return begin_ + std::chrono::milliseconds(sample.at);
+    };
+    for (std::size_t i = 0; i < series.samples.size();) {
+      std::size_t last = i;
+      while (last + 1 < series.samples.size() &&
+             series.samples[last + 1].at - series.samples[last].at <= hold_) {
+        ++last;
+      }
+      usage_.placed.push_back({WorkloadId(series.workload), GpuId(series.device),
+                               instant(series.samples[i]), instant(series.samples[last])});
+      i = last + 1;
+    }
+  }
+
   struct WorkloadValues {
     std::string workload;
     std::vector<Event> events;
@@ -237,6 +253,7 @@ class UtilizationBuilder {
     usage_.series.push_back({GpuId(device), WorkloadId(workload), std::move(seen)});
   }
 
+  const Instant begin_;
   const std::uint64_t hold_;  // and the begin of `during`, in the time of samples
   const std::uint64_t end_;
   ObservedUtilization& usage_;
@@ -257,7 +274,7 @@ ObservedUtilization to_intervals(std::span<const Usage> usages, std::span<const 
                             .copies = 0,
                             .placed = {}};
   usage.series.reserve(devices.series.size());
-  UtilizationBuilder builder(during, rules.hold_ms(), usage);
+  UtilizationBuilder builder(devices.begin, during, rules.hold_ms(), usage);
   const std::span series(devices.series);
   for (std::size_t i = 0; i < series.size();) {
     std::size_t end = i + 1;

@@ -38,6 +38,19 @@ struct UtilizationSeries {
   std::vector<UtilizationInterval> intervals;
 };
 
+// A time in which telemetry reports a workload on a device, from its first sample to its last. In
+// between it is never silent for more than UsageRules::hold_ms().
+struct WorkloadSighting {
+  WorkloadId workload;
+  GpuId device;  // as UtilizationSeries::device
+  Instant first;
+  Instant last;  // a sample of this instant exists
+  // Whether it is of a holding over that time. A workload that runs again, or is resized, may be on
+  // other devices then.
+  bool is_within(const Interval& held) const { return first < held.end() && held.begin() <= last; }
+  auto operator<=>(const WorkloadSighting&) const = default;
+};
+
 struct ObservedUtilization {
   Interval during;                        // REQUIRES: with a sample's hold, shorter than 49 days
   std::vector<UtilizationSeries> series;  // by device, then workload
@@ -45,8 +58,7 @@ struct ObservedUtilization {
   std::uint64_t clamped = 0;              // values beyond their scale, counted as its end
   std::uint64_t unreliable = 0;           // compute values not used: MIG profiling of a mixed A100
   std::uint64_t copies = 0;  // samples that repeat another of the same device and instant
-  // The devices that telemetry reports a workload on: by workload, then device.
-  std::vector<std::pair<WorkloadId, GpuId>> placed;
+  std::vector<WorkloadSighting> placed;  // by workload, device, time
 };
 
 // Returns the utilisation of a whole local day, even if only a part of it is allocated: it takes

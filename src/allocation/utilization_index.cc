@@ -42,13 +42,17 @@ const UtilizationSeries* UtilizationIndex::workload(std::uint32_t seat,
   return nullptr;
 }
 
-std::span<const std::pair<WorkloadId, GpuId>> UtilizationIndex::placed(
-    const WorkloadId& workload) const {
-  const auto begin = std::partition_point(seen_.placed.begin(), seen_.placed.end(),
-                                          [&](const auto& at) { return at.first < workload; });
-  auto end = begin;
-  while (end != seen_.placed.end() && end->first == workload) ++end;
-  return {begin, end};
+std::vector<GpuId> UtilizationIndex::devices_of(const WorkloadId& workload,
+                                                const Interval& held) const {
+  std::vector<GpuId> devices;
+  auto seen = std::partition_point(
+      seen_.placed.begin(), seen_.placed.end(),
+      [&](const WorkloadSighting& sighting) { return sighting.workload < workload; });
+  for (; seen != seen_.placed.end() && seen->workload == workload; ++seen) {
+    if (!seen->is_within(held)) continue;
+    if (devices.empty() || devices.back() != seen->device) devices.push_back(seen->device);
+  }
+  return devices;
 }
 
 }  // namespace pennyweight

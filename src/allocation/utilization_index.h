@@ -20,8 +20,8 @@ class UtilizationIndex {
   const UtilizationSeries* device(std::uint32_t seat) const;
   // A workload's own values on a seat.
   const UtilizationSeries* workload(std::uint32_t seat, const WorkloadId& workload) const;
-  // The devices that telemetry reports a workload on, ascending.
-  std::span<const std::pair<WorkloadId, GpuId>> placed(const WorkloadId& workload) const;
+  // The devices that telemetry reports a workload on while it was held, ascending.
+  std::vector<GpuId> devices_of(const WorkloadId& workload, const Interval& held) const;
 
  private:
   std::span<const UtilizationSeries> series(std::uint32_t seat) const;

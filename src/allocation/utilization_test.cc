@@ -126,9 +126,11 @@ Texts texts(const ObservedUtilization& usage) {
 
 Texts placed(const ObservedUtilization& usage) {
   Texts lines;
-  for (const auto& [workload, device] : usage.placed) {
-    lines.push_back(workload.text() + " " + device.text());
+  for (const WorkloadSighting& seen : usage.placed) {
+    lines.push_back(seen.workload.text() + " " + seen.device.text());
   }
+  const auto repeated = std::ranges::unique(lines);
+  lines.erase(repeated.begin(), repeated.end());
   return lines;
 }
 
@@ -629,11 +631,11 @@ RC_GTEST_PROP(UtilizationInterval, IsWhatItsStretchesAre, ()) {
   cut_into(pieces, first, 0, cut_ms);
   cut_into(pieces, second, cut_ms, cut_ms);
   RC_ASSERT(pieces == expected);
-  auto both = first.placed;
-  both.insert(both.end(), second.placed.begin(), second.placed.end());
+  Texts both = placed(first);
+  std::ranges::copy(placed(second), std::back_inserter(both));
   std::ranges::sort(both);
   both.erase(std::ranges::unique(both).begin(), both.end());
-  RC_ASSERT(both == whole.placed);
+  RC_ASSERT(both == placed(whole));
 }
 
 RC_GTEST_PROP(UtilizationInterval, IsTheLatestSampleWithinTheHold, ()) {

@@ -200,7 +200,9 @@ World world_with_telemetry(const std::string& model) {
       return static_cast<std::uint32_t>((kNow - before - during.begin()).count());
     };
     ObservedUtilization seen{
-        .during = during, .series = {}, .placed = {{WorkloadId("a"), GpuId("GPU-1")}}};
+        .during = during,
+        .series = {},
+        .placed = {{WorkloadId("a"), GpuId("GPU-1"), kNow - minutes(4), kNow - minutes(1)}}};
     seen.series.push_back(
         {GpuId("GPU-1"),
          WorkloadId(""),

@@ -106,7 +106,8 @@ struct UsageReport::DayView {
   std::map<std::string, std::string> models;     // of cards
   std::map<GpuId, NodeId> nodes;                 // of cards
   std::map<GpuId, std::map<std::string, CardShare>> instances;  // of cards, with their parts
-  std::multimap<std::string, std::string> placed;  // workloads, and the devices they are seen on
+  // Where workloads are seen; devices as name() has them.
+  std::multimap<std::string, WorkloadSighting> placed;
 
   std::string name(const std::string& device) const {
     const auto found = canonical.find(device);
@@ -473,8 +474,10 @@ void UsageReport::add_day(const ObservedDay& day, std::span<const Holding> holdi
     view.series.try_emplace({device, series.workload.text()}, &series);
   }
   for (const auto& [uuid, node] : day.nodes) view.card_of.try_emplace(uuid.text(), uuid);
-  for (const auto& [workload, device] : day.utilization.placed) {
-    view.placed.emplace(workload.text(), view.name(device.text()));
+  for (const WorkloadSighting& sighting : day.utilization.placed) {
+    WorkloadSighting named = sighting;
+    named.device = GpuId(view.name(sighting.device.text()));
+    view.placed.emplace(sighting.workload.text(), std::move(named));
   }
 
   // The cards of each node, and of each of its facts.
@@ -578,13 +581,15 @@ void UsageReport::add_day(const ObservedDay& day, std::span<const Holding> holdi
         const auto found = pieces.find(part.node);
         if (found == pieces.end()) continue;
         // The devices of this node that telemetry reports it on, if it is as many.
-        std::vector<std::string> placed;
+        std::set<std::string> placed;
         const auto [begin, end] = view.placed.equal_range(holding.workload.text());
         for (auto it = begin; it != end; ++it) {
-          const auto card = view.card_of.find(it->second);
+          if (!it->second.is_within(holding.held)) continue;
+          const std::string& device = it->second.device.text();
+          const auto card = view.card_of.find(device);
           const auto node =
               card == view.card_of.end() ? view.nodes.end() : view.nodes.find(card->second);
-          if (node != view.nodes.end() && node->second == part.node) placed.push_back(it->second);
+          if (node != view.nodes.end() && node->second == part.node) placed.insert(device);
         }
         for (const auto& [first, last] : found->second) {
           const std::uint64_t count = last - first;

@@ -250,7 +250,8 @@ TEST(UsageReport, WhatIsNotKnownIsNotSeen) {
 
   // Telemetry that names the job on a GPU tells both.
   UsageReport placed({.by = {"user"}, .filters = {}}, kUtcPolicy, nodes, gpus);
-  day.utilization.placed = {{WorkloadId("ann"), GpuId("GPU-2")}};
+  day.utilization.placed = {
+      {WorkloadId("ann"), GpuId("GPU-2"), kMarchFirst.begin(), kMarchFirst.begin()}};
   placed.add_day(day, holdings);
   EXPECT_EQ(row_of(placed, "ann").seen, card_hours(24));
   EXPECT_EQ(row_of(placed, "ann").energy, static_cast<Int128>(microjoules(48'000'001)));
