@@ -8,6 +8,7 @@
 #include <set>
 
 #include "oracle.h"
+#include "oracle_machine.h"
 #include "testing/generate/random.h"
 
 namespace pennyweight::sim {
@@ -42,7 +43,8 @@ class Audit {
 
   Finding run() const {
     for (const auto check :
-         {&Audit::charges_add_up, &Audit::only_holders_pay, &Audit::the_oracle_agrees,
+         {&Audit::charges_add_up, &Audit::only_holders_pay,
+          &Audit::gpus_weigh_no_more_than_they_are, &Audit::the_oracle_agrees,
           &Audit::time_is_what_was_requested, &Audit::pools_give_at_most_the_request}) {
       if (const Finding found = (this->*check)()) return found;
     }
@@ -130,8 +132,73 @@ class Audit {
     });
   }
 
+  // Whatever weights the holders of a GPU have, at no moment do they weigh more than it together,
+  // and one that is alone and pays by request no more than its request. Summed up for each charge
+  // and day. (A GPU that is cut into instances is divided by these.)
+  Finding gpus_weigh_no_more_than_they_are() const {
+    std::map<std::tuple<FactId, GpuId, std::string>, UInt128> weights;
+    for (const Posting& posting : outcome_.postings) {
+      if (!posting.holding || posting.gpu.empty()) continue;
+      if (posting.component != Component::kGpu || is_loose(posting.node)) continue;
+      if (is_cut(posting.gpu)) continue;
+      const BillLine& line = *lines_.at(posting.charge);
+      if (line.target != Target::kNode) continue;
+      const std::string day = local_date(posting.interval.begin(), world_.policy.time_zone);
+      weights[{posting.charge, posting.gpu, day}] += posting.weight;
+    }
+    for (const auto& [key, weight] : weights) {
+      const auto& [charge, gpu, day] = key;
+      const BillLine& line = *lines_.at(charge);
+      UInt128 most = 0;
+      for (const Interval& part : cut_by_day(line.charge.charge_period, world_.policy.time_zone)) {
+        if (local_date(part.begin(), world_.policy.time_zone) == day) most += most_of(gpu, part);
+      }
+      if (weight <= most) continue;
+      return fmt::format("{}: the holders of {} weigh {} on {}, and at most {} is theirs",
+                         name(line), gpu.text(), to_text(weight), day, to_text(most));
+    }
+    return std::nullopt;
+  }
+
+  // The most that the holders of a GPU can weigh over a time.
+  UInt128 most_of(const GpuId& gpu, const Interval& part) const {
+    std::vector<const TrueRequest*> there;
+    std::set<Instant> cuts;
+    for (const TrueRequest& ask : world_.requests) {
+      if (ask.card == kAnywhere || world_.gpus[ask.card].uuid != gpu) continue;
+      const auto during = ask.during.overlap(part);
+      if (!during) continue;
+      there.push_back(&ask);
+      cuts.insert({during->begin(), during->end()});
+    }
+    UInt128 most = 0;
+    for (auto cut = cuts.begin(); cut != cuts.end() && std::next(cut) != cuts.end(); ++cut) {
+      const auto length = static_cast<std::uint64_t>((*std::next(cut) - *cut).count());
+      UInt128 asked = 0, whole = 0;
+      for (const TrueRequest* ask : there) {
+        if (!ask->during.contains(*cut)) continue;
+        const Node& node = world_.nodes[ask->machine];
+        const Rules rules = rules_for(world_, node, &world_.holdings[ask->holding]);
+        const UInt128 all = UInt128{world_.card_units(node)} * (rules.compute + rules.memory);
+        const bool by_request = rules.basis.kind == Basis::Kind::kRequest;
+        asked += by_request ? UInt128{ask->units[0]} * rules.compute +
+                                  UInt128{ask->units[1]} * rules.memory
+                            : all;
+        whole = std::max(whole, all);  // as much under any rules
+      }
+      most += std::min(asked, whole) * length;
+    }
+    return most;
+  }
+
   GpuId card_of(const TrueRequest& ask) const {
     return ask.card == kAnywhere ? GpuId("") : world_.gpus[ask.card].uuid;
+  }
+  bool is_cut(const GpuId& gpu) const {
+    for (std::size_t g = 0; g < world_.gpus.size(); ++g) {
+      if (world_.gpus[g].uuid == gpu && world_.cards[g].is_cut) return true;
+    }
+    return false;
   }
   bool is_loose(const NodeId& node) const {
     return std::find(world_.loose_nodes.begin(), world_.loose_nodes.end(), node) !=

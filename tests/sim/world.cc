@@ -86,6 +86,7 @@ class WorldMaker {
     for (const ClusterId& cluster : world_.clusters) {
       if (below(4) == 0) make_pool_jobs(cluster);
     }
+    make_weighted_jobs();
     add_bill(world_);
     add_telemetry(world_);
     return std::move(world_);
@@ -567,6 +568,55 @@ class WorldMaker {
                                                 *job.cpu_milli, *job.memory_bytes}});
       world_.holdings.push_back(job);
     }
+  }
+
+  // In some worlds a rule gives one kind of work the weights that the policy's own are least like,
+  // and such work shares a GPU with other work: together they may weigh more than it.
+  void make_weighted_jobs() {
+    Random random(world_.seed, "weighted jobs");
+    if (random.between(0, 7) != 0) return;
+    const auto site = std::find_if(sites_.begin(), sites_.end(),
+                                   [&](const Site& s) { return has_whole_gpus(s); });
+    if (site == sites_.end()) return;
+    const ShareWeights& common = world_.policy.weights;
+    const bool by_memory = common.compute >= common.memory;
+    world_.policy.sharing.insert(
+        world_.policy.sharing.begin(),
+        {.cluster = {},
+         .gpu_model = {},
+         .workload = {{"kind", LabelMatch::Op::kIn, {"inference"}}},
+         .weights = by_memory ? ShareWeights{0, 1000} : ShareWeights{1000, 0},
+         .basis = {}});
+    const GpuId& card = site->cards[random.between(0, site->cards.size() - 1)];
+    const auto share = [](std::uint64_t eighths) {
+      return CardShare::from_units(kCard / 8 * eighths);
+    };
+    // What they request fits on the GPU; only their weights do not.
+    const std::uint64_t much = random.between(4, 7), little = random.between(1, 8 - much);
+    const auto add = [&](const char* kind, bool of_memory, const Interval& held) {
+      Holding job(site->cluster, WorkloadId(next_name(*site)), held, OnGpus{{card}});
+      job.device = of_memory ? CardFraction{share(little), share(much)}
+                             : CardFraction{share(much), share(little)};
+      set(job, "kind", kind);
+      set(job, "team", "nlp");
+      settle(job, *site);
+    };
+    for (int pair = 0; pair < 3; ++pair) {
+      const auto length = world_.days.length_ms();
+      const auto begin = random.between(0, length - 1), join = random.between(0, length / 4);
+      const Instant first = world_.days.begin() + std::chrono::milliseconds(begin);
+      const Instant second = first + std::chrono::milliseconds(join);
+      add("training", !by_memory, {first, second + std::chrono::hours(1)});
+      add("inference", by_memory,
+          {second, second + std::chrono::milliseconds(random.between(60'000, 36'000'000))});
+    }
+  }
+
+  bool has_whole_gpus(const Site& site) const {
+    return !site.cards.empty() && !site.is_loose && site.mode != Mode::kMigNamed &&
+           site.mode != Mode::kMigCounted && site.mode != Mode::kSoldPart &&
+           std::find(world_.loose_nodes.begin(), world_.loose_nodes.end(), site.name) ==
+               world_.loose_nodes.end();
   }
 
   // ---- the truth about a job --------------------------------------------------------------------

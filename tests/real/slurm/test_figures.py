@@ -4,12 +4,13 @@
 usage: test_figures.py PENNYWEIGHT [--jobs 100] [--keep FOLDER]
 
 Jobs of two users run, that many or up to fifteen more: arrays, requeued ones, heterogeneous jobs,
-suspended ones, shards, types of MIG, two kinds of device in one job, two nodes, failed, cancelled while they ran and while they
-waited. `sreport` knows whole hours that are over, so when all have ended, slurmdbd is stopped, every
-time in its database is moved back by the same number of seconds, so that local midnight falls into
-the run, and slurmdbd makes its hours and days from them. Then, for each account and user: seconds of
-CPU, GPU, each type of GPU, shards, MiB of memory and nodes, in all and by day; and from `sacct` jobs
-by state, wall time and waits. Exits 77 where there is no Slurm or no root.
+suspended ones, shards, types of MIG, two kinds of device in one job, two nodes, failed, cancelled
+while they ran and while they waited. `sreport` knows whole hours that are over, so when all have
+ended, slurmdbd is stopped, every time in its database is moved back by the same number of seconds,
+so that local midnight falls into the run, and slurmdbd makes its hours and days from them. Then,
+for each account and user: seconds of CPU, GPU, each type of GPU, shards, MiB of memory and nodes,
+in all and by day; and from `sacct` jobs by state, wall time and waits. Exits 77 where there is no
+Slurm or no root.
 """
 import collections
 import csv
