@@ -65,6 +65,7 @@ struct BudgetDays {
   Date first;
   Date last;  // inclusive
   int count() const { return static_cast<int>((last - first).count()) + 1; }
+  bool operator==(const BudgetDays&) const = default;
 };
 // The period that holds `day`. A week begins on Monday. A project has one period.
 BudgetDays budget_days(const Budget& budget, Date day);
@@ -106,6 +107,7 @@ struct BudgetStatus {
   // "exceeded", "at risk" (the forecast exceeds it, or the probability is 80 % or more),
   // "on track".
   std::string_view state() const;
+  bool operator==(const BudgetStatus&) const = default;
 };
 
 // `forecast` begins on the day after spent.complete_until; nothing: none could be made.

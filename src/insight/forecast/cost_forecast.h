@@ -47,6 +47,7 @@ struct CostForecastRequest {
 struct MoneyRange {
   Money low;
   Money high;
+  bool operator==(const MoneyRange&) const = default;
 };
 
 struct CostForecast {

@@ -66,4 +66,24 @@ void BudgetForecasts::keep(const Budget& budget, const FactsMoment& moment,
   facts_.insert_or_assign(budget.name, CachedFacts{budget, moment, std::move(facts)});
 }
 
+std::shared_ptr<const BudgetStatus> BudgetForecasts::status(
+    const std::string& name, const std::shared_ptr<const BudgetFacts>& facts,
+    const std::optional<LiveCost>& live) {
+  const std::lock_guard lock(mutex_);
+  const auto known = statuses_.find(name);
+  const bool is_same =
+      known != statuses_.end() && known->second.facts == facts && known->second.live == live;
+  return is_same ? known->second.status : nullptr;
+}
+
+void BudgetForecasts::keep(std::shared_ptr<const BudgetFacts> facts,
+                           const std::optional<LiveCost>& live,
+                           std::shared_ptr<const BudgetStatus> status) {
+  const std::lock_guard lock(mutex_);
+  const std::string& name = status->budget.name;
+  if (statuses_.size() >= kCachedMax && !statuses_.contains(name)) statuses_.clear();
+  CachedStatus cached{std::move(facts), live, status};
+  statuses_.insert_or_assign(name, std::move(cached));
+}
+
 }  // namespace pennyweight

@@ -1,7 +1,8 @@
 // What is known of budgets, kept while the ledger behind it stays the same.
 //
 // What the ledger says of a budget, and its forecast, change with a new run or a new complete day,
-// while budgets are looked at each minute. Results never depend on what is kept.
+// while budgets are looked at each minute. Most have nothing that runs either: then how far they
+// have come is the same too. Results never depend on what is kept.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include "core/hash.h"
 #include "insight/budgets/budget.h"
 #include "insight/forecast/cost_forecast.h"
+#include "insight/queries/live_budget_costs.h"
 
 namespace pennyweight {
 
@@ -48,6 +50,14 @@ class BudgetForecasts {
   std::shared_ptr<const BudgetFacts> facts(const Budget& budget, const FactsMoment& moment);
   void keep(const Budget& budget, const FactsMoment& moment,
             std::shared_ptr<const BudgetFacts> facts);
+  // How far the budget has come by these very facts, which are those of one budget and one day, and
+  // by this live cost. Null: it is not known.
+  std::shared_ptr<const BudgetStatus> status(const std::string& name,
+                                             const std::shared_ptr<const BudgetFacts>& facts,
+                                             const std::optional<LiveCost>& live);
+  // `facts`: those that are kept of `status.budget`.
+  void keep(std::shared_ptr<const BudgetFacts> facts, const std::optional<LiveCost>& live,
+            std::shared_ptr<const BudgetStatus> status);
 
  private:
   static constexpr std::size_t kCachedMax = 20'000;
@@ -60,9 +70,15 @@ class BudgetForecasts {
     FactsMoment moment;
     std::shared_ptr<const BudgetFacts> facts;
   };
-  std::mutex mutex_;  // guards forecasts_ and facts_
+  struct CachedStatus {
+    std::shared_ptr<const BudgetFacts> facts;  // kept, so that no others have their address
+    std::optional<LiveCost> live;
+    std::shared_ptr<const BudgetStatus> status;
+  };
+  std::mutex mutex_;  // guards what follows
   std::map<std::string, CachedForecast> forecasts_;
   std::map<std::string, CachedFacts> facts_;
+  std::map<std::string, CachedStatus> statuses_;
 };
 
 }  // namespace pennyweight

@@ -203,10 +203,15 @@ BudgetStatus problem_status(const Budget& budget, const BudgetDays& days, std::s
   return status;
 }
 
-BudgetStatus status_of(const Budget& budget, const BudgetFacts& facts, const PeriodQuery& params) {
+// What is kept is of the period that holds today.
+bool is_keeping(const PeriodQuery& params) {
+  return params.version && params.kept != nullptr && !params.period_day;
+}
+
+BudgetStatus measure(const Budget& budget, const BudgetFacts& facts,
+                     const std::optional<LiveCost>& live, const PeriodQuery& params) {
   const BudgetDays period = period_of(budget, params);
   if (!facts.problem.empty()) return problem_status(budget, period, facts.problem);
-  const auto live = params.live_cost ? params.live_cost(budget) : std::nullopt;
   std::vector<std::string> notes = facts.notes;
   std::optional<SpentDays> with_live;
   if (live) add_live(with_live.emplace(facts.spent), notes, budget, *live, params.today);
@@ -218,6 +223,19 @@ BudgetStatus status_of(const Budget& budget, const BudgetFacts& facts, const Per
   return status;
 }
 
+// Measured, or as it was measured by the same facts and the same live cost.
+BudgetStatus status_of(const Budget& budget, const std::shared_ptr<const BudgetFacts>& facts,
+                       const PeriodQuery& params) {
+  const auto live = params.live_cost ? params.live_cost(budget) : std::nullopt;
+  if (!is_keeping(params)) return measure(budget, *facts, live, params);
+  auto status = params.kept->status(budget.name, facts, live);
+  if (status == nullptr) {
+    status = std::make_shared<const BudgetStatus>(measure(budget, *facts, live, params));
+    params.kept->keep(facts, live, status);
+  }
+  return *status;
+}
+
 // The facts of some budgets, in their order; from few queries for all of them.
 std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget* const> budgets,
                                                          const PeriodQuery& params,
@@ -227,13 +245,12 @@ std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget*
                            .today = params.today,
                            .complete_until = params.complete_until,
                            .forecasts = params.forecasts};
-  // What is kept is of the period that holds today.
-  const bool is_keeping = params.version && params.kept != nullptr && !params.period_day;
+  const bool keeps = is_keeping(params);
   std::vector<std::shared_ptr<const BudgetFacts>> all(budgets.size());
   std::vector<ScopeCosts::Scope> scopes;
   Date first = params.today - std::chrono::days(kBudgetHistoryDays);
   for (std::size_t i = 0; i < budgets.size(); ++i) {
-    if (is_keeping) all[i] = params.kept->facts(*budgets[i], moment);
+    if (keeps) all[i] = params.kept->facts(*budgets[i], moment);
     if (all[i]) continue;
     first = std::min(first, first_day_of(*budgets[i], params));
     if (const auto scope = scope_filters(*budgets[i], policy)) scopes.push_back(*scope);
@@ -244,7 +261,7 @@ std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget*
     auto found = find_facts(*budgets[i], params, policy,
                             [&](const SummaryQuery& query) { return costs.summarise(query); });
     // What the world could not tell may be told the next time, so it is not kept.
-    const bool is_kept = is_keeping && (found || found.error().code == ErrorCode::kBadValue);
+    const bool is_kept = keeps && (found || found.error().code == ErrorCode::kBadValue);
     if (!found) found = BudgetFacts{.problem = found.error().message};
     all[i] = std::make_shared<const BudgetFacts>(*std::move(found));
     if (is_kept) params.kept->keep(*budgets[i], moment, all[i]);
@@ -317,7 +334,7 @@ Result<std::vector<BudgetStatus>> measure_budgets(const PeriodQuery& params, con
         std::span(chosen).subspan(begin, std::min(kBudgetsAtOnce, chosen.size() - begin));
     const auto facts = facts_of(part, params, policy, once);
     for (std::size_t i = 0; i < part.size(); ++i) {
-      statuses.push_back(status_of(*part[i], *facts[i], params));
+      statuses.push_back(status_of(*part[i], facts[i], params));
     }
   }
   if (!params.name.empty() && statuses.empty()) {

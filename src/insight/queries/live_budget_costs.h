@@ -29,6 +29,7 @@ struct LiveCost {
   // Running workloads that are not in it.
   std::uint64_t without_limit = 0;
   std::uint64_t without_price = 0;  // with a limit, but no price in the budget's currency
+  bool operator==(const LiveCost&) const = default;
 };
 
 // The rows of a view, read once for all budgets. One thread at a time uses it.

@@ -181,5 +181,87 @@ TEST(QueryBudgets, AThousandBudgetsAreAFewQueriesAndNoneWhileTheLedgerIsTheSame)
   EXPECT_EQ((*fourth)[7].actual, costs_of(2101, "USD").billed);
 }
 
+Money dollars(std::int64_t cents) { return costs_of(cents, "USD").billed; }
+
+Fact any_fact(int days) {
+  return {kFirstDay + std::chrono::days(*rc::gen::inRange(0, days)),
+          {any_value(), any_value(), any_value()},
+          costs_of(*rc::gen::inRange(-500, 5000), *rc::gen::inRange(0, 20) == 0 ? "EUR" : "USD")};
+}
+
+Budget any_budget(int number) {
+  Budget budget{.name = "b" + std::to_string(number),
+                .filters = {*rc::gen::elementOf(kNames) + "=" +
+                            *rc::gen::element<std::string>("a", "b", "c", "unknown")},
+                .period = *rc::gen::element(BudgetPeriod::kDay, BudgetPeriod::kWeek,
+                                            BudgetPeriod::kMonth, BudgetPeriod::kQuarter),
+                .amounts = {{Date(), dollars(*rc::gen::inRange(0, 100'000))}}};
+  budget.rolls_over = *rc::gen::inRange(0, 3) == 0;
+  if (budget.rolls_over) budget.from = kFirstDay + std::chrono::days(*rc::gen::inRange(0, 20));
+  if (number > 0 && *rc::gen::inRange(0, 3) == 0) budget.parent = "b0";
+  return budget;
+}
+
+std::optional<LiveCost> any_live() {
+  if (*rc::gen::inRange(0, 3) == 0) return std::nullopt;
+  LiveCost live{.today = dollars(*rc::gen::inRange(0, 3000))};
+  if (*rc::gen::inRange(0, 2) == 0) live.month = dollars(*rc::gen::inRange(0, 90'000));
+  if (*rc::gen::inRange(0, 2) == 0) live.committed = dollars(*rc::gen::inRange(0, 9000));
+  live.without_limit = *rc::gen::inRange<std::uint64_t>(0, 2);
+  live.without_price = *rc::gen::inRange<std::uint64_t>(0, 2);
+  return live;
+}
+
+// A ledger that is restated, budgets that people change, live costs and days that go by.
+RC_GTEST_PROP(QueryBudgets, WhatIsKeptOfThemIsWhatWouldBeMeasured, ()) {
+  constexpr int kDays = 20;
+  SmallLedger ledger;
+  for (int i = 0; i < 40; ++i) ledger.facts.push_back(any_fact(kDays));
+  std::vector<Budget> budgets;
+  for (int i = 0; i < 4; ++i) budgets.push_back(any_budget(i));
+  std::map<std::string, std::optional<LiveCost>> live;
+  const auto live_cost = [&](const Budget& budget) { return live[budget.name]; };
+  const Policy policy;
+  BudgetForecasts kept;
+  BudgetQuery query{.budgets = budgets,
+                    .today = kFirstDay + std::chrono::days(kDays),
+                    .forecasts = *rc::gen::inRange(0, 4) == 0,
+                    .kept = &kept,
+                    .version = 1,
+                    .live_cost = live_cost};
+  for (int step = 0; step < 8; ++step) {
+    const auto number = *rc::gen::inRange<std::size_t>(0, budgets.size());
+    switch (*rc::gen::inRange(0, 6)) {
+      case 0:
+        ++*query.version;
+        ledger.facts.push_back(any_fact(kDays + 15));
+        break;
+      case 1:
+        ++*query.version;
+        ledger.facts[*rc::gen::inRange<std::size_t>(0, ledger.facts.size())] = any_fact(kDays);
+        break;
+      case 2:
+        budgets[number] = any_budget(static_cast<int>(number));
+        break;
+      case 3:
+        query.today += std::chrono::days(*rc::gen::inRange(1, 14));
+        break;
+      case 4:
+        live[budgets[number].name] = any_live();
+        break;
+      default:
+        break;  // nothing has changed
+    }
+    query.budgets = budgets;
+    BudgetQuery anew = query;
+    anew.kept = nullptr;
+    anew.version.reset();
+    const auto got = query_budgets(query, policy, ledger.source());
+    const auto want = query_budgets(anew, policy, ledger.source());
+    RC_ASSERT(got && want);
+    RC_ASSERT(*got == *want);
+  }
+}
+
 }  // namespace
 }  // namespace pennyweight
