@@ -29,6 +29,7 @@ struct PlannedDimensions {
   Labels known;
   std::vector<std::string> unknown;  // whose value hangs on what is not known
   std::vector<std::string> unset;    // of the policy, known to have no value
+  bool operator==(const PlannedDimensions&) const = default;
 };
 
 // As resolve_dimensions(), where some labels are not known, nor the workload's name and its

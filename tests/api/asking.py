@@ -37,6 +37,9 @@ def posted(path, **body):
     return ask
 
 
+NO_LINK = "/approve/ap-0000000000000000.Ym8.1." + "0" * 64
+
+
 # ------------------------------------------------------------------------------ of the ledger
 
 def first_policy(server):
@@ -337,6 +340,9 @@ ASKING = Requests({
     ("POST", "/api/v1/approvals"): asked,
     ("GET", "/api/v1/approvals/{id}"): known_approval,
     ("POST", "/api/v1/approvals/{id}/decisions"): approval_decision,
+    # Links are in what receivers are sent; tests/cli/approvals.py decides by real ones.
+    ("GET", "/approve/{link}"): plain(NO_LINK),
+    ("POST", "/approve/{link}"): posted(NO_LINK, decision="approve"),
     ("GET", "/api/v1/guardrails/replay"): plain("/api/v1/guardrails/replay", month=MONTH),
     ("GET", "/api/v1/what-if/choices"): plain("/api/v1/what-if/choices", month=MONTH),
     ("POST", "/api/v1/what-if/runs"): posted("/api/v1/what-if/runs", month=MONTH,

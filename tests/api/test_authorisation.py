@@ -20,8 +20,9 @@ UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 # Answers to valid requests that are neither 2xx nor a refusal, since something is not configured.
 NOT_CONFIGURED = {("GET", "/api/v1/session/openid"), ("GET", "/api/v1/session/openid/callback"),
                   ("POST", "/api/v1/session/openid/logout")}
-# The test's ledger is of too few days to have unusual ones.
-NOTHING_FOUND = {("POST", "/api/v1/anomalies/verdicts")}
+# The test's ledger is of too few days to have unusual ones, and its links are made up.
+NOTHING_FOUND = {("POST", "/api/v1/anomalies/verdicts"), ("GET", "/approve/{link}"),
+                 ("POST", "/approve/{link}")}
 # Valid requests about something that the test's ledger has for nobody's scope.
 NOTHING_IN_SCOPE = {("POST", "/api/v1/advice/{id}/steps")}
 

@@ -251,7 +251,8 @@ class Campaign:
         expect(answer.status < 500 or is_later, f"{words}: {answer}")
         expect(took < SLOW_S, f"{words}: took {took:.1f} s")
         if answer.status >= 400 and method != "HEAD":
-            expect(answer.kind == "application/problem+json" or target.startswith("/readyz"),
+            is_page = target.startswith("/approve/") and answer.kind.startswith("text/html")
+            expect(answer.kind == "application/problem+json" or is_page or target.startswith("/readyz"),
                    f"{words}: {answer.status} is {answer.kind}")
         elif answer.kind == "application/json" and method != "HEAD":
             self.told.learn(answer.json())

@@ -60,7 +60,7 @@ Result<ApprovalOutcome> settle_approval(const guardrails::WorkloadEstimate& work
     outcome.what += approval.error().message;
   }
   if (options.request.empty()) return outcome;
-  auto request = guardrails::request_of(workload, verdict, currency);
+  auto request = guardrails::request_of(workload, verdict, currency, &context.config.policy);
   request.by = by;
   request.source = "cli";
   request.reason = options.request;

@@ -146,15 +146,17 @@ Result<std::optional<Table>> budget_table(const ApprovalRequest& request, Contex
                         [&](const SummaryQuery& query) { return store.summarise(query); }));
   if (after.empty()) return std::nullopt;
   Table table;
-  table.title = "Budgets that it would be charged to";
+  table.title = "Budgets that it would, or may, be charged to";
   table.currency = request.cost->currency();
   table.columns = {{"budget", "budget"},
                    {"owner", "owner"},
                    {"amount", "amount", ColumnKind::kMoney},
                    {"left", "left", ColumnKind::kMoney},
-                   {"after", "left after it", ColumnKind::kMoney}};
+                   {"after", "left after it", ColumnKind::kMoney},
+                   {"charged", "charged"}};
   for (const BudgetAfter& one : after) {
-    table.rows.push_back({one.name, one.owner, one.amount, one.left, one.after});
+    table.rows.push_back({one.name, one.owner, one.amount, one.left, one.after,
+                          std::string(one.is_certain ? "yes" : "not known yet")});
   }
   return table;
 }

@@ -291,7 +291,7 @@ class Review {
       answer_.message += "; its approval does not hold: " + redeemed.error().message;
     }
     if (is_dry) return;
-    ApprovalRequest request = request_of(workload, verdict, currency);
+    ApprovalRequest request = request_of(workload, verdict, currency, policy_.charging);
     request.by = by;
     request.source = "admission";
     const auto filed = policy_.approvals->file(std::move(request));

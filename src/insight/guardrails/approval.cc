@@ -199,8 +199,7 @@ Result<std::string> approving_for(const Approval& approval, const std::string& w
                        : std::string("has no known cost")));
 }
 
-// The labels that no component contradicts, and the namespace: whoever decides within a scope sees
-// and lifts only what lies in it wholly.
+// The labels that no component contradicts, and the namespace of all.
 std::map<std::string, std::string, std::less<>> labels_of_all(
     const manifests::WorkloadRequest& workload) {
   auto labels = workload.labels;
@@ -218,6 +217,20 @@ std::string namespace_of_all(const manifests::WorkloadRequest& workload) {
     return part.name_space == workload.name_space;
   });
   return is_one ? workload.name_space : "";
+}
+
+// Whoever decides within a scope sees and lifts only what lies in it wholly: with each group.
+std::vector<PlannedDimensions> owners_of_all(const manifests::WorkloadRequest& workload,
+                                             const Policy* charging) {
+  std::vector<PlannedDimensions> owners;
+  if (charging == nullptr) return owners;
+  const auto add = [&](const PlannedWork& work) {
+    PlannedDimensions own = planned_dimensions(work, *charging);
+    if (std::ranges::find(owners, own) == owners.end()) owners.push_back(std::move(own));
+  };
+  for (const PlannedGroup& group : planned_groups(workload)) add(group.work);
+  if (owners.empty()) add(planned_whole(workload));
+  return owners;
 }
 
 // Why a link of an approver decides nothing; success: it may.
@@ -435,7 +448,7 @@ ApprovalClaim claim_of(const WorkloadEstimate& workload, const Verdict& verdict,
 }
 
 ApprovalRequest request_of(const WorkloadEstimate& workload, const Verdict& verdict,
-                           Currency currency) {
+                           Currency currency, const Policy* charging) {
   const JudgedCost cost = judged_cost(workload, currency);
   ApprovalRequest request{.workload = workload_title(workload.workload),
                           .content = content_hash(workload.workload),
@@ -443,7 +456,8 @@ ApprovalRequest request_of(const WorkloadEstimate& workload, const Verdict& verd
                           .name_space = namespace_of_all(workload.workload),
                           .labels = labels_of_all(workload.workload),
                           .cost = cost.amount,
-                          .cost_of = std::string(cost.of)};
+                          .cost_of = std::string(cost.of),
+                          .owners = owners_of_all(workload.workload, charging)};
   for (const RuleHit& hit : verdict.hits) {
     if (std::ranges::find(request.rules, hit.rule) == request.rules.end()) continue;
     if (!request.because.empty()) request.because += "; ";

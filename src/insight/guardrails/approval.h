@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/instant.h"
 #include "core/money.h"
+#include "insight/guardrails/charged_scope.h"
 #include "insight/guardrails/estimate.h"
 #include "insight/guardrails/rules.h"
 
@@ -36,6 +37,9 @@ struct ApprovalRequest {
   std::optional<Money> cost = {};  // of a run, or of a month; absent: not known
   std::string cost_of = {};        // "run", "month"
   std::vector<std::string> alternatives = {};
+  // Whose it is, as the policy made of its pods when it was asked for: of each group of replicas
+  // that differs. Empty: it was asked for before requests said so.
+  std::vector<PlannedDimensions> owners = {};
   bool operator==(const ApprovalRequest&) const = default;
 };
 
@@ -157,7 +161,8 @@ bool is_of_earlier_version(const ApprovalRequest& request);
 std::vector<std::string> rules_to_lift(const Verdict& verdict);
 ApprovalClaim claim_of(const WorkloadEstimate& workload, const Verdict& verdict, Currency currency);
 // The request for a workload that a verdict sends to approval, without id, time and author.
+// `charging`: by whose dimensions it will be charged; null: whose it is is not stated.
 ApprovalRequest request_of(const WorkloadEstimate& workload, const Verdict& verdict,
-                           Currency currency);
+                           Currency currency, const Policy* charging);
 
 }  // namespace pennyweight::guardrails

@@ -404,14 +404,39 @@ TEST(Approval, IsOfWhatAllComponentsShare) {
   workload.workload.labels = {{"team", "nlp"}, {"env", "dev"}};
   workload.workload.parts = {{.kind = "Job", .name_space = "ml", .name = "a"}};
   workload.workload.parts[0].labels = {{"team", "nlp"}, {"env", "dev"}};
-  ApprovalRequest request = request_of(workload, {}, kUsd);
+  ApprovalRequest request = request_of(workload, {}, kUsd, nullptr);
   EXPECT_EQ(request.labels, workload.workload.labels);
   EXPECT_EQ(request.name_space, "ml");
   workload.workload.parts[0].labels["team"] = "cv";
   workload.workload.parts[0].name_space = "cv";
-  request = request_of(workload, {}, kUsd);
+  request = request_of(workload, {}, kUsd, nullptr);
   EXPECT_EQ(request.labels, (decltype(request.labels){{"env", "dev"}}));
   EXPECT_EQ(request.name_space, "");
+  EXPECT_TRUE(request.owners.empty());
+}
+
+// By the pods that will be charged, and not by what is around them.
+TEST(Approval, SaysWhoseItIs) {
+  Policy policy;
+  policy.dimensions = {{.dimension = "team", .labels = {"team"}, .fallback = ""},
+                       {.dimension = "client", .labels = {"client"}, .fallback = "(none)"}};
+  WorkloadEstimate workload;
+  workload.workload.kind = "Job";
+  workload.workload.labels = {{"team", "nlp"}};
+  const auto teams = [&] {
+    std::vector<std::string> all;
+    for (const PlannedDimensions& owner : request_of(workload, {}, kUsd, &policy).owners) {
+      all.emplace_back(owner.known.find("team").value_or("not known"));
+      EXPECT_EQ(owner.known.find("client"), "(none)");
+    }
+    return all;
+  };
+  EXPECT_EQ(teams(), std::vector<std::string>{"nlp"});
+  workload.workload.groups.resize(3);
+  EXPECT_EQ(teams(), std::vector<std::string>{"nlp"});
+  workload.workload.groups[0].pod_labels.emplace()["team"] = "cv";
+  workload.workload.groups[2].pod_labels.emplace()["x"] = "y";
+  EXPECT_EQ(teams(), (std::vector<std::string>{"cv", "nlp", "not known"}));
 }
 
 // Whatever a rule can look at is in the hash; where it stands in a file is not.

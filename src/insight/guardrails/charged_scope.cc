@@ -63,6 +63,14 @@ PlannedDimensions planned_dimensions(const PlannedWork& work, const Policy& poli
       labels, work.is_slurm_job ? manifests::is_slurm_job_fact : is_pod_fact, policy);
 }
 
+PlannedWork planned_whole(const manifests::WorkloadRequest& workload) {
+  return {.is_slurm_job = workload.kind == "Slurm job",
+          .name_space = workload.name_space,
+          .name = workload.name,
+          .user = workload.user,
+          .labels = workload.labels};
+}
+
 std::vector<PlannedGroup> planned_groups(const manifests::WorkloadRequest& workload) {
   std::vector<PlannedGroup> planned;
   std::vector<bool> is_of_part(workload.groups.size(), false);
@@ -103,6 +111,17 @@ Charged is_charged(const PlannedDimensions& dimensions, std::span<const BudgetSc
     }
     const bool is_listed = std::ranges::find(term.values, *value) != term.values.end();
     if (is_listed == term.negate) return Charged::kNo;
+  }
+  return charged;
+}
+
+Charged is_charged(std::span<const PlannedDimensions> owners,
+                   std::span<const BudgetScopeTerm> scope) {
+  Charged charged = Charged::kNo;
+  for (const PlannedDimensions& owner : owners) {
+    const Charged own = is_charged(owner, scope);
+    if (own == Charged::kYes) return own;
+    if (own == Charged::kUnknown) charged = own;
   }
   return charged;
 }

@@ -40,6 +40,9 @@ struct PlannedWork {
 
 PlannedDimensions planned_dimensions(const PlannedWork& work, const Policy& policy);
 
+// A workload as a whole, by its own labels; lives as long as the workload.
+PlannedWork planned_whole(const manifests::WorkloadRequest& workload);
+
 // What of a workload is planned alone: a group of replicas, as part of the whole or of a component.
 struct PlannedGroup {
   std::size_t group;  // index of the workload's
@@ -53,5 +56,8 @@ enum class Charged { kNo, kYes, kUnknown };
 // Whether it meets all terms. A dimension of the policy that has no value is empty; what is no
 // dimension of it, such as the node, is not known.
 Charged is_charged(const PlannedDimensions& dimensions, std::span<const BudgetScopeTerm> scope);
+// Of work of several owners: kYes as soon as one of them is, kNo if none may be.
+Charged is_charged(std::span<const PlannedDimensions> owners,
+                   std::span<const BudgetScopeTerm> scope);
 
 }  // namespace pennyweight::guardrails

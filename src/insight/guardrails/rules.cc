@@ -428,13 +428,7 @@ class ConditionCheck {
   Charged charged_to(const BudgetUse& budget) {
     if (budget.scope.empty()) return Charged::kYes;
     if (context_.policy == nullptr) return Charged::kUnknown;
-    Charged charged = Charged::kNo;
-    for (const PlannedDimensions& dimensions : owners_.dimensions()) {
-      const Charged own = is_charged(dimensions, budget.scope);
-      if (own == Charged::kYes) return own;
-      if (own == Charged::kUnknown) charged = own;
-    }
-    return charged;
+    return is_charged(owners_.dimensions(), budget.scope);
   }
 
   // What of a budget's filter is not known of the workload: "its team".

@@ -285,7 +285,7 @@ class SubmissionReview {
       answer_.message += "; its approval does not hold: " + redeemed.error().message;
     }
     if (!answer_.is_submission) return;
-    ApprovalRequest request = request_of(job, verdict, currency);
+    ApprovalRequest request = request_of(job, verdict, currency, policy_.charging);
     request.by = by;
     request.source = "slurm";
     const auto filed = policy_.approvals->file(std::move(request));

@@ -226,14 +226,6 @@ ChargedWork charged_work(const PlannedWork& work, const Policy* policy) {
   return charged;
 }
 
-PlannedWork whole_work(const manifests::WorkloadRequest& request) {
-  return {.is_slurm_job = request.kind == "Slurm job",
-          .name_space = request.name_space,
-          .name = request.name,
-          .user = request.user,
-          .labels = request.labels};
-}
-
 // By the dimension where that is known; else by the label or the namespace of that name, which say
 // no more than that it may be the limit's.
 Charged charge_of_limit(const UsageLimit& limit, const ChargedWork& charged) {
@@ -270,7 +262,7 @@ class LimitedWork {
     for (const PlannedGroup& group : planned_groups(request_)) {
       works_.emplace_back(group.group, charged_work(group.work, policy));
     }
-    if (works_.empty()) works_.emplace_back(0, charged_work(whole_work(request_), policy));
+    if (works_.empty()) works_.emplace_back(0, charged_work(planned_whole(request_), policy));
   }
 
   struct Found {
@@ -315,7 +307,7 @@ std::string_view LimitUse::state() const {
 
 bool is_limited_by(const UsageLimit& limit, const manifests::WorkloadRequest& workload,
                    const Policy* policy) {
-  return charge_of_limit(limit, charged_work(whole_work(workload), policy)) == Charged::kYes;
+  return charge_of_limit(limit, charged_work(planned_whole(workload), policy)) == Charged::kYes;
 }
 
 std::vector<RuleHit> limit_hits(const WorkloadEstimate& workload, std::span<const LimitUse> uses,

@@ -202,7 +202,7 @@ Result<void> check_link_account(const Services& services, const std::string& app
                             "decides",
                             printable_text(approver, 200)));
   }
-  if (who.is_scoped() && !is_about(request, who.scope)) {
+  if (who.is_scoped() && !is_about(request, who.scope, services.config.policy)) {
     return fail(ErrorCode::kBadValue,
                 fmt::format("{} is not in the scope of '{}'", request.id, user->name));
   }

@@ -67,8 +67,8 @@ Date approvals_today(const Services& services) {
 }
 
 // Their own requests, and those in their scope.
-bool is_visible(const ApprovalRequest& request, const Principal& who) {
-  return !who.is_scoped() || request.by == who.name || is_about(request, who.scope);
+bool is_visible(const ApprovalRequest& request, const Principal& who, const Policy& policy) {
+  return !who.is_scoped() || request.by == who.name || is_about(request, who.scope, policy);
 }
 
 // Whether the request is theirs, where the two names leave no doubt. It errs on the side of another
@@ -91,7 +91,7 @@ bool may_hold_token(const ApprovalRequest& request, const Principal& who) {
 
 Result<Approval> visible_approval(const Services& services, const Request& request) {
   Approval approval = TRY(services.approval_book->find(request.param("id")));
-  if (is_visible(approval.request, principal_of(request))) return approval;
+  if (is_visible(approval.request, principal_of(request), services.config.policy)) return approval;
   return fail(ErrorCode::kNotFound,
               fmt::format("there is no approval '{}'", printable_text(request.param("id"), 100)));
 }
@@ -156,6 +156,7 @@ Response one_approval(const Services& services, const Request& request, const Ap
         .field("amount", amount_text(one.amount))
         .field("left", amount_text(one.left))
         .field("after", amount_text(one.after))
+        .field("is_certain", one.is_certain)
         .end_object();
   }
   out.end_list().end_object();
@@ -219,7 +220,7 @@ Response get_approvals(const Services& services, const Request& request) {
   const auto& terms = services.approval_book->terms();
   const Instant now = services.clock.now();
   std::erase_if(*all, [&](const Approval& approval) {
-    return !is_visible(approval.request, principal_of(request)) ||
+    return !is_visible(approval.request, principal_of(request), services.config.policy) ||
            (state != "all" && to_text(guardrails::state_of(approval, terms, now)) != state);
   });
   // The newest first.
@@ -277,7 +278,8 @@ Response request_approvals(const Services& services, const Request& request) {
                                                     estimate->currency, context);
     std::optional<std::string> id;
     if (verdict.decision == guardrails::Decision::kNeedsApproval) {
-      ApprovalRequest wanted = guardrails::request_of(workload, verdict, estimate->currency);
+      ApprovalRequest wanted =
+          guardrails::request_of(workload, verdict, estimate->currency, &services.config.policy);
       wanted.by = principal_of(request).name;
       wanted.source = "api";
       wanted.reason = reason;

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "reporting/rollup/rollup.h"
 #include "server/access/accounts_for_tests.h"
+#include "server/api/approval_links.h"
 #include "server/api/guard.h"
 #include "server/api/routes.h"
 #include "server/audit_log/audit_log.h"
@@ -63,9 +64,11 @@ class OpenApi : public access::AccountsTest {
                             .accounts = *accounts_,
                             .audit_log = **audit_log};
     std::map<Key, server::Route> all;
-    for (const server::Route& route : api_routes(services)) {
-      EXPECT_TRUE(all.emplace(Key(route.method, route.path), route).second)
-          << route.method << " " << route.path << " appears twice";
+    for (const auto& some : {api_routes(services), approval_link_routes(services)}) {
+      for (const server::Route& route : some) {
+        EXPECT_TRUE(all.emplace(Key(route.method, route.path), route).second)
+            << route.method << " " << route.path << " appears twice";
+      }
     }
     return all;
   }

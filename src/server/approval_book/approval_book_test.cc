@@ -54,7 +54,13 @@ class ApprovalBookTest : public testing::Test {
             .labels = {{"team", "nlp"}, {"a\"b", ""}},
             .cost = Money::from_units(5, kUsd),
             .cost_of = "run",
-            .alternatives = {"2 x aws p4d.24xlarge"}};
+            .alternatives = {"2 x aws p4d.24xlarge"},
+            .owners = {owner("n\"lp"), owner("cv")}};
+  }
+  static PlannedDimensions owner(const std::string& team) {
+    PlannedDimensions dimensions{.known = {}, .unknown = {"client"}, .unset = {"user", "project"}};
+    EXPECT_TRUE(dimensions.known.set("team", team));
+    return dimensions;
   }
   std::string approved_token(ApprovalBook& book) const {
     const auto made = book.request(wanted(), kBookNow, recorded);

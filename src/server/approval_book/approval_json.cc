@@ -32,6 +32,16 @@ std::string text_list(const std::vector<std::string>& texts) {
   return list + "]";
 }
 
+// {"known": {"team": "nlp"}, "unknown": ["client"], "unset": []}
+std::string owner_object(const PlannedDimensions& owner) {
+  std::string known;
+  for (const auto& [dimension, value] : owner.known.entries()) {
+    known += (known.empty() ? "" : ", ") + text_member(dimension, value);
+  }
+  return fmt::format(R"({{"known": {{{}}}, "unknown": {}, "unset": {}}})", known,
+                     text_list(owner.unknown), text_list(owner.unset));
+}
+
 Result<std::string> event_text(const object& from, std::string_view name) {
   std::string_view text;
   if (from[name].get(text) != simdjson::SUCCESS) return wrong_event();
@@ -53,6 +63,23 @@ Result<std::vector<std::string>> event_texts(const object& from, std::string_vie
     texts.emplace_back(text);
   }
   return texts;
+}
+
+Result<PlannedDimensions> parse_owner(const simdjson::dom::element& from) {
+  object owner;
+  object known;
+  if (from.get(owner) != simdjson::SUCCESS || owner["known"].get(known) != simdjson::SUCCESS) {
+    return wrong_event();
+  }
+  PlannedDimensions dimensions;
+  for (const auto field : known) {
+    std::string_view value;
+    if (field.value.get(value) != simdjson::SUCCESS) return wrong_event();
+    TRY(dimensions.known.set(field.key, value));
+  }
+  dimensions.unknown = TRY(event_texts(owner, "unknown"));
+  dimensions.unset = TRY(event_texts(owner, "unset"));
+  return dimensions;
 }
 
 Result<ApprovalRequest> parse_request(const object& from) {
@@ -81,6 +108,14 @@ Result<ApprovalRequest> parse_request(const object& from) {
     std::string_view value;
     if (field.value.get(value) != simdjson::SUCCESS) return wrong_event();
     request.labels.emplace(field.key, value);
+  }
+  simdjson::dom::element owners;
+  if (from["owners"].get(owners) != simdjson::SUCCESS) return request;  // of an earlier version
+  simdjson::dom::array list;
+  if (owners.get(list) != simdjson::SUCCESS) return wrong_event();
+  for (const auto item : list) {
+    PlannedDimensions owner = TRY(parse_owner(item));
+    request.owners.push_back(std::move(owner));
   }
   return request;
 }
@@ -125,7 +160,14 @@ std::string request_members(const ApprovalRequest& request) {
                                                  request.cost->currency().text()))
                        : "null";
   add("cost_of", request.cost_of);
-  return text + ", \"alternatives\": " + text_list(request.alternatives);
+  text += ", \"alternatives\": " + text_list(request.alternatives);
+  // Requests of before stay what was signed.
+  if (request.owners.empty()) return text;
+  std::string owners;
+  for (const PlannedDimensions& owner : request.owners) {
+    owners += (owners.empty() ? "" : ", ") + owner_object(owner);
+  }
+  return text + fmt::format(", \"owners\": [{}]", owners);
 }
 
 std::string request_event(const ApprovalRequest& request) {

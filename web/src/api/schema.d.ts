@@ -1761,6 +1761,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/approve/{link}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The request behind the link of an approver, as a page.
+         * @description Opening a link decides nothing. It is signed, of one request and one approver, and decides until its
+         *     end; it needs no sign-in, and an account of that approver that may still approve.
+         */
+        get: operations["showLinkedApproval"];
+        put?: never;
+        /**
+         * Decide by the link of an approver.
+         * @description What the form of the page sends. The decision is that of `link:` and the approver's name, a link
+         *     decides once, and each refused attempt with a link of this server is in the audit log.
+         */
+        post: operations["decideLinkedApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1930,9 +1956,9 @@ export interface components {
                 at: string;
                 by: string;
                 /** @enum {unknown} */
-                source: "admission" | "cli" | "api";
+                source: "admission" | "slurm" | "cli" | "api";
                 workload: string;
-                /** @description "2:" and the SHA-256 of what rules judge. Earlier requests have the SHA-256 alone, and have expired. */
+                /** @description "3:" and the SHA-256 of what rules judge. Requests with another version have expired. */
                 content: string;
                 rules: string[];
                 /** @description What of the workload met the rules. */
@@ -1947,6 +1973,16 @@ export interface components {
                 /** @enum {unknown} */
                 cost_of: "run" | "month";
                 alternatives: string[];
+                /** @description Whose it is, by the dimensions of the policy: of each group of replicas that differs. Missing from requests of earlier versions. */
+                owners?: {
+                    known: {
+                        [key: string]: string;
+                    };
+                    /** @description Dimensions whose value hangs on what is not known before it runs. */
+                    unknown: string[];
+                    /** @description Dimensions without a value. */
+                    unset: string[];
+                }[];
             };
             decisions: {
                 /** Format: date-time */
@@ -1977,9 +2013,9 @@ export interface components {
                 at: string;
                 by: string;
                 /** @enum {unknown} */
-                source: "admission" | "cli" | "api";
+                source: "admission" | "slurm" | "cli" | "api";
                 workload: string;
-                /** @description "2:" and the SHA-256 of what rules judge. Earlier requests have the SHA-256 alone, and have expired. */
+                /** @description "3:" and the SHA-256 of what rules judge. Requests with another version have expired. */
                 content: string;
                 rules: string[];
                 /** @description What of the workload met the rules. */
@@ -1994,6 +2030,16 @@ export interface components {
                 /** @enum {unknown} */
                 cost_of: "run" | "month";
                 alternatives: string[];
+                /** @description Whose it is, by the dimensions of the policy: of each group of replicas that differs. Missing from requests of earlier versions. */
+                owners?: {
+                    known: {
+                        [key: string]: string;
+                    };
+                    /** @description Dimensions whose value hangs on what is not known before it runs. */
+                    unknown: string[];
+                    /** @description Dimensions without a value. */
+                    unset: string[];
+                }[];
             };
             decisions: {
                 /** Format: date-time */
@@ -2014,7 +2060,7 @@ export interface components {
             }[];
             /** @description Of an approved one, for who asked for it and who may approve. */
             token: components["schemas"]["MaybeText"];
-            /** @description What the budgets of its scope have left, and would have after it. */
+            /** @description What the budgets that it will, or may, be charged to have left, and would have after it. */
             budgets: {
                 name: string;
                 owner: string;
@@ -2022,6 +2068,8 @@ export interface components {
                 amount: string;
                 left: string;
                 after: string;
+                /** @description False: whether it will be charged to it is not known before it runs. */
+                is_certain: boolean;
             }[];
         };
         AuditEntry: {
@@ -7414,6 +7462,137 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    showLinkedApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As it was sent. */
+                link: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request, and a form that decides while it is pending. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link is none of this server's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The approver may not approve it any more. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description The requests can't be read now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    decideLinkedApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As it was sent. */
+                link: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @enum {unknown} */
+                    decision: "approve" | "refuse";
+                    /** @description Why; required of a refusal. */
+                    note?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is decided, or waits for a second person. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link is none of this server's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description The link has ended or has decided, or the request is not pending. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description No decision yet: something is missing, or the approver may not make it. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            429: components["responses"]["TooMany"];
+            /** @description The requests can't be read or written now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             default: components["responses"]["OtherProblem"];

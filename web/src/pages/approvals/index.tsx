@@ -35,7 +35,7 @@ function Detail({ id, onClose, onDecided }: { id: string; onClose: () => void; o
                 ["Stopped by", `${one.request.rules.join(", ")}: ${one.request.because}`],
                 ["Cost at most", costOf(one)],
                 ...one.request.alternatives.map((text): [string, string] => ["Cheaper", text]),
-                ...one.budgets.map((budget): [string, string] => [`Budget ${budget.name}`, `${budget.left} left, ${budget.after} after it`]),
+                ...one.budgets.map((budget): [string, string] => [`Budget ${budget.name}`, `${budget.left} left, ${budget.after} after it${budget.is_certain ? "" : ", if it is charged to it"}`]),
                 ...one.decisions.map((decision): [string, string] => [
                   decision.approves ? "Approved by" : "Refused by",
                   `${decision.by}${decision.on_behalf && ` for ${decision.on_behalf}`}, ${instant(decision.at)}${decision.until ? `, until ${instant(decision.until)}, ${decision.is_once ? "once" : "any number of times"}` : ""}${decision.note ? `: ${decision.note}` : ""}`,
