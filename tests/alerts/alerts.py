@@ -20,6 +20,11 @@ answers = [200]  # of the receiver, the last one again and again
 
 
 def take(path, headers, body):
+    if path == "/picky":
+        if json.loads(body)["subject"] == "b1":
+            return 400
+        received.append((path, json.loads(body)))
+        return 200
     status = answers.pop(0) if len(answers) > 1 else answers[0]
     if status == 200:
         if path == "/hook":
@@ -51,6 +56,7 @@ alerts:
     - {{name: hook, url: "http://127.0.0.1:{port}/hook", secret_file: secret}}
     - {{name: manager, kind: alertmanager, url: "http://127.0.0.1:{port}"}}
     - {{name: inside, url: "http://localhost:{port}/never"}}
+    - {{name: picky, url: "http://127.0.0.1:{port}/picky"}}
 """
     folder = billed_folder("alerts", config, {"secret": SECRET.decode() + "\n"})
     log = open(folder / "serve.log", "ab")
@@ -82,6 +88,8 @@ alerts:
         seen[body["id"]] = body
     expect(len(seen) == wanted, f"{len(seen)} alerts arrived, {wanted} were wanted")
     expect(sum(body["severity"] == "critical" for body in seen.values()) == 4, "four are critical")
+    expect({body["subject"] for path, body in received if path == "/picky"} == {"b2", "b3", "b4"},
+           "one that a receiver refuses keeps no other from it")
     expect(not [path for path, _ in received if path == "/never"],
            "a private address that is not allowed hears nothing")
     managed = [alert for path, body in received if path == "/api/v2/alerts" for alert in body]

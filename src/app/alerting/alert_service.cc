@@ -35,6 +35,10 @@ constexpr int kDigestDaysMax = 8;
 constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 16);  // also `after` and `hours`
 // Telemetry in memory is cheap to look at, and people wait for what it says.
 constexpr milliseconds kDevicesEvery{5'000};
+// A receiver that takes longer gets the rest in the next round: others wait for it.
+constexpr milliseconds kReceiverTimeMax{10'000};
+// After so many messages that a receiver refuses in a row, it is taken for one that fails.
+constexpr int kRefusalsMax = 5;
 // While something waits to be delivered.
 constexpr milliseconds kRoundEvery{1'000};
 
@@ -240,7 +244,8 @@ void AlertService::evaluate(Instant now, Scope scope) {
                          .silences = silent};
   AlertChanges changes;
   const auto told = step_alerts(state_.book, round, timing, &changes);
-  // When an alert was last seen is not worth a write every few seconds.
+  // When an alert was last seen is not worth a write: it is not read again.
+  is_unsaved_ = is_unsaved_ || changes.is_reworded;
   if (!is_all && changes.is_empty()) return;
   // All but the book, and what waits only where something is added to it.
   AlertState before;
@@ -248,14 +253,18 @@ void AlertService::evaluate(Instant now, Scope scope) {
   before.silences = state_.silences;
   if (!told.empty()) before.outbox = state_.outbox;
   if (!told.empty()) before.dead = state_.dead;
-  std::erase_if(state_.silences, [&](const PutSilence& one) {
+  const auto forgotten = std::erase_if(state_.silences, [&](const PutSilence& one) {
     return one.what.to && *one.what.to + kSilenceKept < *day;
   });
+  if (changes.is_empty() && !is_unsaved_ && forgotten == 0) return;
   const bool is_queued = enqueue(told, now);
   keep_ended(changes.ended, now);
   // Where no receiver hears of it, a notification is not worth a write of thousands of alerts
   // every few seconds either: the evaluation of all rules writes it.
-  if (!is_all && !is_queued && changes.begun.empty() && changes.ended.empty()) return;
+  if (!is_all && !is_queued && changes.begun.empty() && changes.ended.empty()) {
+    is_unsaved_ = true;
+    return;
+  }
   if (save()) return;
   // What is not on disk is not sent: it is found again at the next evaluation.
   undo(state_.book, changes);
@@ -371,6 +380,7 @@ bool AlertService::save() {
   if (std::exchange(reported_["save"], why) != why && !why.empty()) {
     log_.error("alerts", {{"doing", "keep alerts"}, {"why", why}});
   }
+  is_unsaved_ = is_unsaved_ && !saved;
   return saved.has_value();
 }
 
@@ -384,6 +394,7 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
   std::set<std::tuple<std::string_view, std::string_view, std::string_view>> waiting;
   for (OutboxEntry& entry : state_.outbox) {
     if (due.size() >= kDeliveriesMax) break;
+    if (troubles_.is_paused(entry.receiver, now)) continue;
     const AlertCondition& condition = entry.notification.alert.condition;
     const ReceiverConfig* receiver = find_receiver(entry.receiver);
     // A digest has the beginning and the end in one message, in order.
@@ -413,11 +424,16 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
 }
 
 // Callers hold the mutex.
-void AlertService::settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver,
-                          Instant now) {
-  const auto at = std::ranges::find_if(state_.outbox, [&](const OutboxEntry& one) {
+std::deque<OutboxEntry>::iterator AlertService::find_entry(const OutboxEntry& entry) {
+  return std::ranges::find_if(state_.outbox, [&](const OutboxEntry& one) {
     return one.receiver == entry.receiver && one.notification.id == entry.notification.id;
   });
+}
+
+// Callers hold the mutex.
+void AlertService::settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver,
+                          Instant now) {
+  const auto at = find_entry(entry);
   if (at == state_.outbox.end()) return;
   if (problem.empty()) {
     state_.outbox.erase(at);
@@ -431,6 +447,7 @@ void AlertService::settle(const OutboxEntry& entry, const std::string& problem, 
   }
   if (at->attempts < kAttemptsMax && has_receiver) return;
   log_.error("alerts", {{"doing", "give up " + entry.notification.id}, {"why", problem}});
+  troubles_.forget(entry.receiver, entry.notification.id);
   state_.dead.push_back(std::move(*at));
   state_.outbox.erase(at);
 }
@@ -456,35 +473,80 @@ void AlertService::deliver(Instant now) {
   if (due.empty()) return;
   std::map<std::string, std::vector<const OutboxEntry*>> by_receiver;
   for (const OutboxEntry& entry : due) by_receiver[entry.receiver].push_back(&entry);
-  for (const auto& [name, entries] : by_receiver) {
-    const ReceiverConfig* receiver = find_receiver(name);
-    const bool has_receiver = receiver != nullptr;
-    std::vector<Alert> ongoing;
-    if (has_receiver && receiver->digest != DigestPeriod::kNone) ongoing = firing_for(*receiver);
-    std::string problem = has_receiver ? "" : "there is no such receiver any more";
-    for (std::size_t begin = 0; begin < entries.size();) {
-      std::vector<AlertNotification> message;
-      const std::size_t most = has_receiver ? notifications_per_message(receiver->kind) : 1;
-      for (std::size_t i = begin; i < std::min(begin + most, entries.size()); ++i) {
-        message.push_back(entries[i]->notification);
-      }
-      if (has_receiver) message.resize(count_in_message(*receiver, message));
-      const auto part = std::span(entries).subspan(begin, message.size());
-      begin += message.size();
-      if (has_receiver && receiver->has_approval_links) add_approval_links(message);
-      // One that does not answer is not asked again in this round.
-      if (problem.empty()) {
-        const bool is_retry =
-            std::ranges::any_of(part, [](const auto* entry) { return entry->attempts > 0; });
-        const auto sent = delivery_.send(*receiver, message, is_retry, now, ongoing);
-        if (!sent) problem = sent.error().message;
-      }
-      const std::lock_guard lock(mutex_);
-      for (const OutboxEntry* entry : part) settle(*entry, problem, has_receiver, now);
-    }
-  }
+  for (auto& [name, entries] : by_receiver) deliver_to(name, std::move(entries), now);
   const std::lock_guard lock(mutex_);
+  if (state_.outbox.empty()) troubles_ = {};
   save();
+}
+
+// `entries`: what is due for a receiver, oldest first.
+void AlertService::deliver_to(const std::string& name, std::vector<const OutboxEntry*> entries,
+                              Instant now) {
+  const auto begun = std::chrono::steady_clock::now();
+  const ReceiverConfig* receiver = find_receiver(name);
+  const bool has_receiver = receiver != nullptr;
+  const bool is_digest = has_receiver && receiver->digest != DigestPeriod::kNone;
+  std::vector<Alert> ongoing;
+  if (is_digest) ongoing = firing_for(*receiver);
+  const auto id = [](const OutboxEntry* entry) { return entry->notification.id; };
+  const auto is_alone = [&](const OutboxEntry* entry) {
+    return !is_digest && troubles_.is_refused(name, id(entry));
+  };
+  // What failed before keeps nothing else waiting.
+  if (!is_digest) {
+    std::ranges::stable_partition(
+        entries, [&](const OutboxEntry* entry) { return !troubles_.has_failed(name, id(entry)); });
+  }
+  // One that does not answer is not asked again in this round, nor one that only refuses.
+  std::string failure = has_receiver ? "" : "there is no such receiver any more";
+  int refusals = 0;
+  for (std::size_t begin = 0; begin < entries.size();) {
+    const std::size_t most = has_receiver ? notifications_per_message(receiver->kind) : 1;
+    std::vector<AlertNotification> message{entries[begin]->notification};
+    while (message.size() < std::min(most, entries.size() - begin) && !is_alone(entries[begin]) &&
+           !is_alone(entries[begin + message.size()])) {
+      message.push_back(entries[begin + message.size()]->notification);
+    }
+    if (has_receiver) message.resize(count_in_message(*receiver, message));
+    const auto part = std::span(entries).subspan(begin, message.size());
+    begin += message.size();
+    if (failure.empty() && std::chrono::steady_clock::now() - begun > kReceiverTimeMax) {
+      put_back(part);
+      continue;
+    }
+    if (has_receiver && receiver->has_approval_links) add_approval_links(message);
+    std::string problem = failure;
+    if (failure.empty()) {
+      const bool is_retry =
+          std::ranges::any_of(part, [](const auto* entry) { return entry->attempts > 0; });
+      std::vector<std::string> ids;
+      std::ranges::transform(part, std::back_inserter(ids), id);
+      const auto sent = delivery_.send(*receiver, message, is_retry, now, ongoing);
+      if (sent) {
+        refusals = 0;
+        troubles_.note_sent(name, ids);
+      } else {
+        problem = sent.error().message;
+        const bool is_refusal = sent.error().code == ErrorCode::kBadValue;
+        if (is_refusal) troubles_.note_refused(name, ids);
+        if (!is_refusal || ++refusals >= kRefusalsMax) {
+          failure = problem;
+          troubles_.note_failed(name, ids, now);
+        }
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    for (const OutboxEntry* entry : part) settle(*entry, problem, has_receiver, now);
+  }
+}
+
+// Of what there was no time to try no attempt counts.
+void AlertService::put_back(std::span<const OutboxEntry* const> entries) {
+  const std::lock_guard lock(mutex_);
+  for (const OutboxEntry* entry : entries) {
+    const auto at = find_entry(*entry);
+    if (at != state_.outbox.end() && at->attempts > 0) --at->attempts;
+  }
 }
 
 const ReceiverConfig* AlertService::find_receiver(const std::string& name) const {

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "app/alerting/alert_finder.h"
 #include "app/alerting/alert_state.h"
 #include "app/alerting/delivery.h"
+#include "app/alerting/delivery_troubles.h"
 #include "app/context/log.h"
 #include "config/config.h"
 #include "core/billing_period.h"
@@ -71,6 +73,9 @@ class AlertService : public RunningAlerts {
   bool has_purpose();
   void keep_forecasts(Instant now);
   void deliver(Instant now);
+  void deliver_to(const std::string& name, std::vector<const OutboxEntry*> entries, Instant now);
+  void put_back(std::span<const OutboxEntry* const> entries);
+  std::deque<OutboxEntry>::iterator find_entry(const OutboxEntry& entry);
   void add_approval_links(std::span<AlertNotification> message);
   void refresh(Instant now);
   // Whether anything waits to be sent now that did not before.
@@ -96,8 +101,10 @@ class AlertService : public RunningAlerts {
   // The rest until mutex_ is of the thread.
   AlertFinder finder_;
   std::optional<Instant> kept_forecasts_;  // when that was last asked for
-  mutable std::mutex mutex_;               // guards what follows up to changed_
+  DeliveryTroubles troubles_;
+  mutable std::mutex mutex_;  // guards what follows up to changed_
   AlertState state_;
+  bool is_unsaved_ = true;  // something of the book is not as on disk
   bool is_evaluated_ = false;
   std::shared_ptr<const std::vector<BudgetStatus>> budgets_ =
       std::make_shared<const std::vector<BudgetStatus>>();

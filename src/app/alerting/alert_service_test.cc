@@ -57,7 +57,7 @@ class PutOffAlerts : public testing::Test {
   }
   std::vector<Usage> readings() {
     Usage usage = usage_of_gpu("g1", clock_.now());
-    usage.temperature_celsius = is_hot_ ? 96 : 60;
+    usage.temperature_celsius = is_hot_ ? celsius_ : 60;
     return {usage};
   }
   static std::string waits(const AlertService& service) {
@@ -75,6 +75,7 @@ class PutOffAlerts : public testing::Test {
   SimulatedClock clock_{*parse_instant("2026-03-07T10:00:00Z")};
   Log log_{clock_};
   bool is_hot_ = true;
+  std::uint64_t celsius_ = 96;
 };
 
 TEST_F(PutOffAlerts, WaitForTheirHoursAndForWhatGoesOn) {
@@ -164,6 +165,19 @@ TEST_F(PutOffAlerts, AreNotSentBeforeTheyAreOnDisk) {
   service->run_once();
   EXPECT_TRUE(service->now().alerts.empty());
   EXPECT_EQ(service->now().ended.size(), 1u);
+}
+
+TEST_F(PutOffAlerts, AreWrittenAgainOnlyWhenSomethingOfThemChanges) {
+  const auto service = make_service();
+  service->run_once();
+  std::filesystem::remove(folder_ / "alerts.json");
+  clock_.advance(std::chrono::minutes(1));
+  service->run_once();
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "alerts.json"));
+  celsius_ = 97;
+  service->run_once();
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "alerts.json"));
+  EXPECT_THAT(service->now().alerts.at(0).condition.summary, testing::HasSubstr("97"));
 }
 
 // While the disk is full nothing is tried, so that no attempt counts, and the pause stays short.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "app/context/mail_server.h"
@@ -28,6 +29,10 @@ constexpr std::chrono::milliseconds kMailTimeout{20'000};
 // A message of Slack is cut at 40,000 characters, and a card of more than 28 KB is refused by
 // Teams: of the texts, before they are JSON.
 constexpr std::size_t kChatBytesMax = 20'000;
+
+// What a receiver answers that is there and does not take this body; others say something of the
+// receiver or of its address.
+constexpr int kRefusals[] = {400, 413, 422};
 
 http::Settings client_settings(bool is_public_only) {
   return {.body_bytes_max = kAnswerBytesMax, .public_addresses_only = is_public_only};
@@ -97,7 +102,8 @@ Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& p
                 fmt::format("receiver '{}': {}{}", receiver.name, response.error().message, hint));
   }
   if (response->status >= 200 && response->status < 300) return {};
-  return fail(ErrorCode::kIo,
+  const bool is_refusal = std::ranges::find(kRefusals, response->status) != std::end(kRefusals);
+  return fail(is_refusal ? ErrorCode::kBadValue : ErrorCode::kIo,
               fmt::format("receiver '{}' answers with {}", receiver.name, response->status));
 }
 

@@ -22,8 +22,9 @@ class Delivery {
   Delivery(const AlertConfig& config, const MailConfig& mail);
 
   // Sends notifications as one message; a webhook and PagerDuty get exactly one. An Error where the
-  // receiver can't be reached or refuses; it names the receiver and no secret. `is_retry`: they may
-  // have arrived already. `ongoing`: what a digest by mail lists besides.
+  // receiver can't be reached or refuses; it names the receiver and no secret. Of kBadValue: the
+  // receiver answers that it does not take this message. `is_retry`: they may have arrived already.
+  // `ongoing`: what a digest by mail lists besides.
   Result<void> send(const ReceiverConfig& receiver,
                     std::span<const AlertNotification> notifications, bool is_retry, Instant now,
                     std::span<const Alert> ongoing = {});

@@ -69,8 +69,9 @@ class AlertStep {
       place = book.emplace(AlertBook::key_type(key), Alert{.condition = condition}).first;
       place->second.since = round_.now;
       changes_.begun.push_back(place->first);
-    } else {
+    } else if (place->second.condition != condition) {
       place->second.condition = condition;
+      changes_.is_reworded = true;
     }
     place->second.seen = Alert::Seen::kHolds;
   }
@@ -94,8 +95,10 @@ class AlertStep {
       changes_.ended.push_back(alert);
       return true;
     }
+    const bool was_silent = alert.is_silent;
     alert.is_silent =
         alert.condition.is_inhibited || is_silenced(alert.condition, round_.today, round_.silences);
+    changes_.is_reworded = changes_.is_reworded || alert.is_silent != was_silent;
     if (!holds || alert.is_silent || is_full) return false;
     if (!alert.notified && now - alert.since < alert.condition.wait) return false;
     const bool is_due =

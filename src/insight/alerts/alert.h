@@ -41,6 +41,7 @@ struct AlertCondition {
   std::optional<std::chrono::milliseconds> keep = {};  // instead of AlertTiming::hold
   bool is_repeated = true;    // whether receivers are told again while it goes on
   bool is_inhibited = false;  // a graver condition of the same subject says it already
+  bool operator==(const AlertCondition&) const = default;
 };
 
 struct Alert {
@@ -120,6 +121,7 @@ struct AlertChanges {
   std::vector<AlertBook::key_type> begun;
   std::vector<Alert> ended;  // those of which nobody was told, too
   std::vector<std::pair<AlertBook::key_type, std::optional<Instant>>> notified;  // and when before
+  bool is_reworded = false;  // one that goes on has another condition, or is silent or not
   bool is_empty() const { return begun.empty() && ended.empty() && notified.empty(); }
 };
 
