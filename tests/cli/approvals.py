@@ -307,6 +307,11 @@ def check_links():
     told = hooks["cleo"].wait_for(lambda body: body["subject"] == dear, "cleo is asked")
     expect(not any(body["subject"] == dear for body in hooks["bo"].bodies), f"bo is not: {hooks['bo'].bodies}")
     link = re.search(r"http://127.0.0.1:1(/approve/\S+)$", told["summary"]).group(1)
+    # Who can't decide is not asked: the next one is, at once.
+    pennyweight("user", "change", "bo", "--disable")
+    without_bo = asked_id(message(serve.validate(job(name="without-bo"))))
+    hooks["cleo"].wait_for(lambda body: body["subject"] == without_bo, "cleo is asked in bo's place")
+    pennyweight("user", "change", "bo", "--enable")
     # A link is worth what its approver's account is.
     for change, says in [(["--disable"], "no account here that may approve"), (["--enable", "--role", "viewer"], "may approve"),
                          (["--role", "finance", "--scope", "team=cv"], "not in the scope")]:

@@ -168,7 +168,10 @@ void AlertFinder::find_in_approvals(Instant now, AlertFindings& found) {
   const auto approvals = sources_.approvals();
   report("requests for approvals", approvals ? nullptr : &approvals.error());
   if (approvals) {
-    add_enabled(approval_conditions(*approvals, config_.guardrails->approvals, now), found);
+    const auto can_decide =
+        sources_.approver_check ? sources_.approver_check() : guardrails::ApproverCheck();
+    add_enabled(approval_conditions(*approvals, config_.guardrails->approvals, now, can_decide),
+                found);
   } else {
     found.unknown.insert(found.unknown.end(), {{"approval_pending"}, {"approval_escalated"}});
   }

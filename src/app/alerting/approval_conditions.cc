@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/plain_text.h"
-#include "insight/guardrails/approver_turns.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -55,13 +54,13 @@ AlertCondition condition_of(const Approval& approval, const ApproverTurn& turn, 
 }  // namespace
 
 std::vector<AlertCondition> approval_conditions(std::span<const Approval> approvals,
-                                                const guardrails::ApprovalTerms& terms,
-                                                Instant now) {
+                                                const guardrails::ApprovalTerms& terms, Instant now,
+                                                const guardrails::ApproverCheck& can_decide) {
   std::vector<AlertCondition> conditions;
   std::size_t told = 0;
   std::size_t others = 0;
   for (const Approval& approval : approvals) {
-    const auto turns = guardrails::approver_turns(approval, terms, now);
+    const auto turns = guardrails::approver_turns(approval, terms, now, can_decide);
     if (turns.empty()) continue;
     if (++told > kApprovalsToldMax) {
       ++others;

@@ -583,6 +583,7 @@ Result<void> Daemon::start_alerts() {
       .budgets = [this] { return services_->budget_book->with(config_.budgets); },
       .verdicts = [this] { return services_->anomaly_book->verdicts(); },
       .approvals = [this] { return approvals_->approvals(); },
+      .approver_check = [this] { return api::approver_check(*services_); },
       .approval_link = [this](const std::string& id,
                               const std::string& approver) -> Result<std::string> {
         const auto& terms = approvals_->terms();

@@ -24,7 +24,7 @@ std::size_t escalations(const Approval& approval, const ApprovalTerms& terms, In
 }  // namespace
 
 std::vector<ApproverTurn> approver_turns(const Approval& approval, const ApprovalTerms& terms,
-                                         Instant now) {
+                                         Instant now, const ApproverCheck& can_decide) {
   std::vector<ApproverTurn> turns;
   if (state_of(approval, terms, now) != ApprovalState::kPending) return turns;
   const Instant asked = approval.request.at;
@@ -43,12 +43,15 @@ std::vector<ApproverTurn> approver_turns(const Approval& approval, const Approva
     if (turns.size() == at_once + later) return turns;
     // A pattern fits itself, so that it may decide what those may whom it fits.
     if (!decide(approval, {.by = limit.who, .approves = true}, terms, now)) continue;
+    const std::string delegate = delegate_today(limit, now);
+    const bool has_delegate = !delegate.empty();
+    if (can_decide && !has_delegate && !can_decide(limit.who, approval.request)) continue;
     const bool is_escalated = turns.size() >= at_once;
     const auto rounds =
         static_cast<std::int64_t>(is_escalated ? turns.size() - at_once + 1 : std::size_t{0});
     turns.push_back(
         {.who = limit.who,
-         .delegate = delegate_today(limit, now),
+         .delegate = delegate,
          .since = asked + std::chrono::milliseconds(rounds * terms.escalate_ms.value_or(0)),
          .is_escalated = is_escalated});
   }

@@ -2,9 +2,11 @@
 //
 // As many approvers as it takes are asked at once, in the order of the configuration, and one more
 // each time that a request has waited for the time of an escalation. Whoever may not decide on it
-// is left out: who asked for it, whose limit is lower, who has approved it already.
+// is left out: who asked for it, whose limit is lower, who has approved it already, whose account
+// may not.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,13 @@ struct ApproverTurn {
   bool operator==(const ApproverTurn&) const = default;
 };
 
-// By their order; empty where the request waits for nobody.
+// Whether an approver of the configuration can decide on a request, but for what the terms say:
+// false where they have an account here that may not.
+using ApproverCheck = std::function<bool(const std::string& who, const ApprovalRequest& request)>;
+
+// By their order; empty where the request waits for nobody. Whoever can't decide is left out,
+// unless a delegate decides in their place today. `can_decide`: empty where all can.
 std::vector<ApproverTurn> approver_turns(const Approval& approval, const ApprovalTerms& terms,
-                                         Instant now);
+                                         Instant now, const ApproverCheck& can_decide = {});
 
 }  // namespace pennyweight::guardrails

@@ -47,6 +47,32 @@ std::string shown_turns(const Approval& approval, const ApprovalTerms& terms, in
   return text;
 }
 
+// An account that may not decide is asked nothing; a delegate decides in its place.
+TEST(ApproverTurns, WhoseAccountMayNotIsLeftOut) {
+  ApprovalTerms terms = turn_terms();
+  const Approval approval = waiting_approval(50);
+  std::string away = "bo";
+  const auto asked = [&](int after_hours) {
+    std::string text;
+    for (const ApproverTurn& turn :
+         approver_turns(approval, terms, kTurnsBegin + hours(after_hours),
+                        [&](const std::string& who, const ApprovalRequest& request) {
+                          EXPECT_EQ(request.id, "ap-1");
+                          return away != "all" && who != away;
+                        })) {
+      text += (turn.nobody_is_left ? "nobody" : turn.who) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(asked(0), "cleo ");
+  EXPECT_EQ(asked(4), "cleo cli:platform-* ");
+  away = "all";
+  EXPECT_EQ(asked(0), "nobody ");
+  const Date today = std::chrono::floor<std::chrono::days>(kTurnsBegin);
+  terms.approvers[1].delegate = ApproverDelegate{.to = "dan", .from = today, .until = today};
+  EXPECT_EQ(asked(0), "bo ");
+}
+
 TEST(ApproverTurns, OneMoreIsAskedEachTime) {
   const struct {
     std::int64_t cost;

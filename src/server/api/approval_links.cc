@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -207,6 +209,26 @@ Result<void> check_link_account(const Services& services, const std::string& app
                 fmt::format("{} is not in the scope of '{}'", request.id, user->name));
   }
   return {};
+}
+
+guardrails::ApproverCheck approver_check(const Services& services) {
+  const auto users = services.accounts.users();
+  if (!users) return {};
+  std::map<std::string, access::Principal, std::less<>> accounts;
+  for (const access::User& user : *users) {
+    access::Principal who{.name = user.name, .role = user.role, .scope = user.scope};
+    // A one-time password is changed on the way to the decision.
+    if (user.disabled) who.only.emplace();
+    accounts.emplace(user.name, std::move(who));
+  }
+  const Policy& policy = services.config.policy;
+  return [accounts, &policy](const std::string& who, const guardrails::ApprovalRequest& request) {
+    const auto account = accounts.find(who);
+    if (account == accounts.end()) return true;
+    const access::Principal& approver = account->second;
+    return access::may(approver, access::Permission::kApprove) &&
+           (!approver.is_scoped() || is_about(request, approver.scope, policy));
+  };
 }
 
 std::vector<server::Route> approval_link_routes(const Services& services) {
