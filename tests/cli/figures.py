@@ -172,7 +172,7 @@ def captures():
     instances = ("+-----------------------------+\n| GPU instances:              |\n"
                  "|   0  MIG 3g.20gb   9   1   4:4  |\n|   0  MIG 3g.20gb   9   2   0:4  |\n")
     (cwd / "lgi.txt").write_text(instances)
-    expect_run([*arguments, "--at", "2026-03-03", "lgi.txt"], cwd, code=1, has=["index 0", "nvidia-smi -L"])
+    expect_run([*arguments, "--at", "2026-03-03", "lgi.txt"], cwd, has=["index 0", "nvidia-smi -L", "nothing to import"])
     (cwd / "both.txt").write_text(listing + instances)
     expect_run([*arguments, "--at", "2026-03-03", "both.txt"], cwd, has=["1 GPU: 1 new"])
 
