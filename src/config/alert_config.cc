@@ -27,9 +27,6 @@ constexpr std::array<std::string_view, 6> kReceiverKinds = {"alertmanager", "web
 constexpr std::array<std::string_view, 3> kDigestPeriods = {"none", "day", "week"};
 constexpr std::array<std::string_view, 2> kReceiverSeverities = {"warning", "critical"};
 constexpr std::array<std::string_view, 2> kReceiverHours = {"always", "business"};
-constexpr std::array<std::string_view, 7> kDayNames = {"mon", "tue", "wed", "thu",
-                                                       "fri", "sat", "sun"};
-constexpr int kMinutesOfDay = 24 * 60;
 constexpr std::size_t kMaintenanceMax = 200;
 constexpr std::int64_t kLatencyWindowMin = 10'000;
 constexpr std::int64_t kLatencyWindowMax = 3'600'000;
@@ -392,56 +389,7 @@ void read_thresholds(YamlReader& yaml, const YamlNode& node, AlertThresholds& th
         number("alerts.thresholds.costs_missing_days", 366, thresholds.costs_missing_days)}});
 }
 
-// "08:30" in minutes; 24:00 is the end of the day.
-std::optional<int> parse_minutes(std::string_view text) {
-  const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
-  if (text.size() != 5 || text[2] != ':' || !digit(0) || !digit(1) || !digit(3) || !digit(4)) {
-    return std::nullopt;
-  }
-  const int hour = (text[0] - '0') * 10 + (text[1] - '0');
-  const int minute = (text[3] - '0') * 10 + (text[4] - '0');
-  if (minute > 59 || hour * 60 + minute > kMinutesOfDay) return std::nullopt;
-  return hour * 60 + minute;
-}
-
-// "mon-fri" or "sat" among days that are named so far.
-bool add_days(std::string_view text, std::array<bool, 7>& days) {
-  const std::size_t dash = text.find('-');
-  const auto first = std::ranges::find(kDayNames, text.substr(0, dash));
-  const auto last =
-      dash == std::string_view::npos ? first : std::ranges::find(kDayNames, text.substr(dash + 1));
-  if (first == kDayNames.end() || last == kDayNames.end()) return false;
-  for (auto at = static_cast<std::size_t>(first - kDayNames.begin());; at = (at + 1) % 7) {
-    days[at] = true;
-    if (at == static_cast<std::size_t>(last - kDayNames.begin())) return true;
-  }
-}
-
 }  // namespace
-
-Result<WeekHours> parse_week_hours(std::string_view text) {
-  const auto wrong = [&] {
-    return fail(ErrorCode::kBadValue,
-                fmt::format("'{}' names no hours; write mon-fri 08:00-18:00", text));
-  };
-  const std::size_t space = text.find(' ');
-  if (space == std::string_view::npos || space == 0) return wrong();
-  WeekHours hours{.days = {}};
-  std::string_view days = text.substr(0, space);
-  while (!days.empty()) {
-    const std::size_t comma = std::min(days.find(','), days.size());
-    if (!add_days(days.substr(0, comma), hours.days)) return wrong();
-    days.remove_prefix(std::min(comma + 1, days.size()));
-  }
-  const std::string_view times = text.substr(space + 1);
-  if (times.size() != 11 || times[5] != '-') return wrong();
-  const auto from = parse_minutes(times.substr(0, 5));
-  const auto to = parse_minutes(times.substr(6));
-  if (!from || !to || *from == *to || *from == kMinutesOfDay) return wrong();
-  hours.from_minutes = *from;
-  hours.to_minutes = *to;
-  return hours;
-}
 
 AlertConfig read_alert_config(YamlReader& reader, const YamlNode& node, const PathReader& path) {
   AlertConfig config;

@@ -1,7 +1,6 @@
 // The section `alerts:` of the configuration: which alerts are sent, to whom, and which are silent.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "core/date.h"
 #include "core/error.h"
 #include "core/instant.h"
+#include "core/week_hours.h"
 
 namespace pennyweight {
 
@@ -49,16 +49,6 @@ struct SilenceConfig {
   std::string reason;
   bool operator==(const SilenceConfig&) const = default;
 };
-
-// Hours of some days of the week, in the configured time zone: "mon-fri 08:00-18:00".
-struct WeekHours {
-  std::array<bool, 7> days = {true, true, true, true, true, false, false};  // from Monday on
-  int from_minutes = 8 * 60;                                                // of the day
-  int to_minutes = 18 * 60;  // before from_minutes: of the next day
-  bool operator==(const WeekHours&) const = default;
-};
-// "mon-fri 08:00-18:00", "sat,sun 00:00-24:00", "sat 22:00-04:00".
-Result<WeekHours> parse_week_hours(std::string_view text);
 
 // While something is being worked on nobody is notified of it: once, or each week.
 struct MaintenanceConfig {

@@ -590,9 +590,9 @@ class GuardrailReader {
          {"spot", [&](const YamlNode& at) { when.spot = yaml_.yes_or_no(at, what + ".spot"); }},
          {"priced",
           [&](const YamlNode& at) { when.priced = yaml_.yes_or_no(at, what + ".priced"); }},
-         {"hours", [&](const YamlNode& at) { week_windows(at, what + ".hours", when.hours); }},
+         {"hours", [&](const YamlNode& at) { week_hours(at, what + ".hours", when.hours); }},
          {"hours_not",
-          [&](const YamlNode& at) { week_windows(at, what + ".hours_not", when.hours_except); }},
+          [&](const YamlNode& at) { week_hours(at, what + ".hours_not", when.hours_except); }},
          {"budget_used_above",
           [&](const YamlNode& at) {
             when.budget_used_permille_above =
@@ -604,17 +604,14 @@ class GuardrailReader {
     return when;
   }
 
-  void week_windows(const YamlNode& node, const std::string& what,
-                    std::vector<guardrails::WeekWindow>& windows) {
+  void week_hours(const YamlNode& node, const std::string& what, std::vector<WeekHours>& windows) {
     for (const std::string& words : list(node, what)) {
       const auto hours = parse_week_hours(words);
       if (!hours) {
         yaml_.refuse(node, fmt::format("{}: {}", what, hours.error().message));
         continue;
       }
-      windows.push_back({.days = hours->days,
-                         .from_minutes = hours->from_minutes,
-                         .to_minutes = hours->to_minutes});
+      windows.push_back(*hours);
     }
   }
 

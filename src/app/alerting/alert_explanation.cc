@@ -12,9 +12,9 @@
 
 #include "app/alerting/delivery.h"
 #include "app/alerting/rule_settings.h"
-#include "app/alerting/week_hours.h"
 #include "core/billing_period.h"
 #include "core/date.h"
+#include "core/week_hours.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "app/alerting/rule_settings.h"
-#include "app/alerting/week_hours.h"
 #include "core/billing_period.h"
 #include "core/try.h"
+#include "core/week_hours.h"
 #include "insight/queries/budget_query.h"
 
 namespace pennyweight {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/alerting/week_hours.h"
+#include "core/week_hours.h"
 
 namespace pennyweight {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/week_hours.h"
 #include "insight/guardrails/rule_context.h"
 #include "insight/guardrails/rules.h"
 
@@ -21,8 +22,8 @@ struct GuardCase {
   guardrails::Decision expected = guardrails::Decision::kAllowed;
   // The rules that must hit, in their order; absent: any.
   std::optional<std::vector<std::string>> rules = std::nullopt;
-  std::string today = {};  // for exemptions; empty: the day of the trial
-  std::optional<guardrails::WallTime> now = std::nullopt;  // absent: the time of the trial
+  std::string today = {};                      // for exemptions; empty: the day of the trial
+  std::optional<WallTime> now = std::nullopt;  // absent: the time of the trial
   // How much of budgets is spent, in thousandths, by their names; of others it is not known.
   std::map<std::string, std::uint32_t> budgets_used = {};
 };

@@ -21,6 +21,7 @@
 #include "core/limits.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "core/week_hours.h"
 #include "ingest/manifests/manifest_files.h"
 #include "insight/guardrails/changed_estimate.h"
 #include "insight/guardrails/findings.h"
@@ -119,7 +120,7 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   const auto budgets = TRY(measured_budgets(context, today));
   guardrails::RuleContext when{
       .today = today, .budgets = budgets, .policy = &context.config.policy};
-  when.now = guardrails::wall_time(context.clock.now(), context.config.policy.time_zone);
+  when.now = wall_time(context.clock.now(), context.config.policy.time_zone);
   const auto estimate = TRY(guardrails::estimate_changed(arrived, context.config.guardrails->rules,
                                                          catalog, options, when));
   Table decisions;
@@ -211,7 +212,7 @@ Result<guardrails::Verdict> judge_case(const GuardCase& one, const Catalog& cata
     today = stated;
   }
   guardrails::RuleContext when{.today = today, .policy = &config.policy};
-  when.now = one.now ? *one.now : guardrails::wall_time(now, config.policy.time_zone);
+  when.now = one.now ? *one.now : wall_time(now, config.policy.time_zone);
   const auto budgets = TRY(stated_budgets(one, config, today));
   when.budgets = budgets;
   const auto arrived = TRY(guardrails::estimate_workloads(reading, catalog, options));

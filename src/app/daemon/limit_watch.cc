@@ -108,30 +108,22 @@ void LimitWatch::measure_budgets() {
   BudgetUses budgets;
   if (measured) {
     budgets.uses = *std::move(measured);
-    known_budgets_ = budgets.uses;
-    budgets_measured_ = now;
     for (const guardrails::BudgetUse& use : budgets.uses) {
       if (use.left) continue;
       log_.warn_hourly("budgets", "budget " + use.name,
                        {{"budget", use.name}, {"why", use.problem}});
     }
+    kept_budgets_.fill(budgets.uses, now, *today);
   } else {
-    // What was measured a while ago on the same day stands.
-    const bool stands = now - budgets_measured_ < kMeasureAgeMax &&
-                        local_date(budgets_measured_, config_.policy.time_zone) ==
-                            local_date(now, config_.policy.time_zone);
-    log_.warn_hourly("budgets", "budgets of rules", {{"why", measured.error().message}});
-    if (stands) {
-      budgets.uses = known_budgets_;
+    const std::string& why = measured.error().message;
+    log_.warn_hourly("budgets", "budgets of rules", {{"why", why}});
+    auto known = kept_budgets_.recall(why, now, *today);
+    if (known) {
+      budgets.uses = *std::move(known);
     } else {
-      budgets.problem = measured.error().message;
-    }
-    for (guardrails::BudgetUse& use : budgets.uses) {
-      use.left.reset();
-      use.problem = measured.error().message;
+      budgets.problem = why;
     }
   }
-  kept_budgets_.fill(budgets.uses, now, *today);
   const std::lock_guard lock(mutex_);
   budgets_ = std::make_shared<const BudgetUses>(std::move(budgets));
 }

@@ -64,8 +64,6 @@ class LimitWatch {
   bool stopping_ = false;
   guardrails::KeptUses kept_;  // of the thread alone, as what follows
   guardrails::KeptBudgets kept_budgets_;
-  std::vector<guardrails::BudgetUse> known_budgets_;  // as they last could be listed
-  Instant budgets_measured_ = {};                     // when
   std::thread thread_;
 };
 

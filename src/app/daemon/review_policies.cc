@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "config/guardrail_config.h"
+#include "core/week_hours.h"
 #include "insight/queries/limit_query.h"
 
 namespace pennyweight {
@@ -32,7 +33,7 @@ ReviewPolicies::Current ReviewPolicies::current() const {
   policy.pricing.at = now;
   policy.limits = *current.limits;
   if (!policy.limits.empty()) policy.month_left_ms = month_left_ms(now, config_.policy);
-  if (looks_at_hours_) policy.now = guardrails::wall_time(now, config_.policy.time_zone);
+  if (looks_at_hours_) policy.now = wall_time(now, config_.policy.time_zone);
   policy.budgets = current.budgets->uses;
   policy.budgets_problem = current.budgets->problem;
   policy.charging = &config_.policy;

@@ -34,14 +34,32 @@ void KeptBudgets::fill(std::vector<BudgetUse>& uses, Instant now, Date day) {
   for (BudgetUse& use : uses) {
     if (use.left) {
       kept_.insert_or_assign(use.name, Kept{.use = use, .measured_at = now});
-      continue;
+    } else {
+      fill_known(use, now);
     }
-    const auto at = kept_.find(use.name);
-    if (at == kept_.end()) continue;
-    const auto& [known, measured_at] = at->second;
-    const bool is_same = known.amount == use.amount && known.scope == use.scope;
-    if (is_same && now >= measured_at && now - measured_at <= age_max_) use.left = known.left;
   }
+  listed_ = uses;
+  listed_at_ = now;
+}
+
+std::optional<std::vector<BudgetUse>> KeptBudgets::recall(const std::string& problem, Instant now,
+                                                          Date day) const {
+  if (day != day_ || !listed_at_ || !stands(*listed_at_, now)) return std::nullopt;
+  std::vector<BudgetUse> uses = listed_;
+  for (BudgetUse& use : uses) {
+    use.left.reset();
+    use.problem = problem;
+    fill_known(use, now);
+  }
+  return uses;
+}
+
+void KeptBudgets::fill_known(BudgetUse& use, Instant now) const {
+  const auto at = kept_.find(use.name);
+  if (at == kept_.end()) return;
+  const auto& [known, measured_at] = at->second;
+  const bool is_same = known.amount == use.amount && known.scope == use.scope;
+  if (is_same && stands(measured_at, now)) use.left = known.left;
 }
 
 }  // namespace pennyweight::guardrails

@@ -47,6 +47,10 @@ class KeptBudgets {
   // As KeptUses, for what budgets of the same name, amount and scope have left. What is known of
   // another day is forgotten.
   void fill(std::vector<BudgetUse>& uses, Instant now, Date day);
+  // Where not even the budgets can be listed: those of the last fill(), with the problem, and with
+  // what is known of them. Nothing: that was too long ago, or on another day.
+  std::optional<std::vector<BudgetUse>> recall(const std::string& problem, Instant now,
+                                               Date day) const;
 
  private:
   struct Kept {
@@ -54,9 +58,16 @@ class KeptBudgets {
     Instant measured_at;
   };
 
+  bool stands(Instant measured_at, Instant now) const {
+    return now >= measured_at && now - measured_at <= age_max_;
+  }
+  void fill_known(BudgetUse& use, Instant now) const;
+
   std::chrono::seconds age_max_;
   Date day_ = {};
   std::map<std::string, Kept> kept_;  // by the names of budgets
+  std::vector<BudgetUse> listed_;     // as they last were
+  std::optional<Instant> listed_at_ = {};
 };
 
 }  // namespace pennyweight::guardrails

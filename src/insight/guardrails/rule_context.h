@@ -2,7 +2,6 @@
 // of the budgets is used.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,29 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/billing_period.h"
 #include "core/date.h"
-#include "core/instant.h"
 #include "core/money.h"
+#include "core/week_hours.h"
 #include "insight/guardrails/charged_scope.h"
 
 namespace pennyweight::guardrails {
-
-// Hours of some days of the week, as clocks on the wall show them.
-struct WeekWindow {
-  std::array<bool, 7> days = {};  // on which they begin, from Monday on
-  int from_minutes = 0;           // of the day
-  int to_minutes = 0;             // before from_minutes: of the next day
-  bool operator==(const WeekWindow&) const = default;
-};
-
-struct WallTime {
-  int weekday = 0;  // from Monday on
-  int minute = 0;   // of the day
-};
-
-WallTime wall_time(Instant at, const TimeZone& zone);
-bool is_within(const WeekWindow& window, WallTime at);
 
 // How far a budget has come in its period.
 struct BudgetUse {

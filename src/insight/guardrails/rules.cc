@@ -408,7 +408,7 @@ class ConditionCheck {
       add("when it runs is not known");
       return unknown_meets_;
     }
-    const auto is_in = [&](const WeekWindow& window) { return is_within(window, *context_.now); };
+    const auto is_in = [&](const WeekHours& window) { return is_within(window, *context_.now); };
     if (!when.hours.empty() && !std::ranges::any_of(when.hours, is_in)) return false;
     if (std::ranges::any_of(when.hours_except, is_in)) return false;
     constexpr std::string_view kDays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",

@@ -54,9 +54,9 @@ struct RuleConditions {
   std::optional<Money> per_month_above = {};       // with autoscalers at their limits
   std::optional<std::uint64_t> run_ms_above = {};  // of one replica; nothing limits it: above
   std::optional<bool> spot = {};
-  std::optional<bool> priced = {};            // false: something of it is not priced
-  std::vector<WeekWindow> hours = {};         // it is now in one of them
-  std::vector<WeekWindow> hours_except = {};  // it is now in none of them
+  std::optional<bool> priced = {};           // false: something of it is not priced
+  std::vector<WeekHours> hours = {};         // it is now in one of them
+  std::vector<WeekHours> hours_except = {};  // it is now in none of them
   // Of a budget that it is charged to more is spent; one that is not measured counts as above, but
   // in exemptions and for the effect kAllow, where it meets nothing (see RuleContext).
   std::optional<std::uint32_t> budget_used_permille_above = {};

@@ -183,8 +183,8 @@ TEST(Rules, AnExemptionHoldsUntilItsLastDay) {
   EXPECT_EQ(on(kToday + std::chrono::days(1)).decision, Decision::kDenied);
 }
 
-constexpr WeekWindow kBusiness = {{true, true, true, true, true, false, false}, 8 * 60, 18 * 60};
-constexpr WeekWindow kSaturdayNight = {
+constexpr WeekHours kBusiness = {{true, true, true, true, true, false, false}, 8 * 60, 18 * 60};
+constexpr WeekHours kSaturdayNight = {
     {false, false, false, false, false, true, false}, 22 * 60, 4 * 60};
 
 TEST(Rules, HoursAreThoseOfTheWallClock) {
@@ -214,7 +214,7 @@ TEST(Rules, HoursAreThoseOfTheWallClock) {
     EXPECT_EQ(time.minute, one.minute) << one.at << " " << one.zone;
   }
   struct WindowCase {
-    WeekWindow window;
+    WeekHours window;
     WallTime at;
     bool is_in;
   };

@@ -209,7 +209,19 @@ TEST(KeptBudgets, WhatWasMeasuredLatelyStandsInOnTheSameDay) {
     kept.fill(later, at, on);
     return later[0].left;
   };
+  // Without a list of budgets, those of before stand as long.
+  const auto recalled = [&](Instant at, Date on) { return kept.recall("gone", at, on); };
+  ASSERT_TRUE(recalled(now + minutes(15), day));
+  ASSERT_EQ(recalled(now + minutes(15), day)->size(), 1U);
+  EXPECT_EQ(recalled(now + minutes(15), day)->front().left, limit_dollars(400));
+  EXPECT_EQ(recalled(now + minutes(15), day)->front().problem, "gone");
+  EXPECT_FALSE(recalled(now + minutes(16), day));
+  EXPECT_FALSE(recalled(now - minutes(1), day));
+  EXPECT_FALSE(recalled(now, day + std::chrono::days(1)));
+  EXPECT_FALSE(KeptBudgets(minutes(15)).recall("gone", now, day));
   EXPECT_EQ(filled(failed, now + minutes(15), day), limit_dollars(400));
+  // What was listed then is known, and what was measured before is too old.
+  EXPECT_EQ(recalled(now + minutes(20), day)->front().left, std::nullopt);
   EXPECT_EQ(filled(failed, now + minutes(16), day), std::nullopt);
   EXPECT_EQ(filled(failed, now - minutes(1), day), std::nullopt);
   BudgetUse other = failed;

@@ -12,6 +12,7 @@
 #include "allocation/dimensions.h"
 #include "core/billing_period.h"
 #include "core/try.h"
+#include "core/week_hours.h"
 #include "insight/guardrails/estimate.h"
 #include "reporting/minor_unit.h"
 #include "reporting/number_format.h"
@@ -246,8 +247,7 @@ class GuardReplayer {
     // Exemptions hold on the day on which it began.
     const Date day = std::chrono::floor<std::chrono::days>(*facts->second.begin);
     guardrails::RuleContext context{.today = day};
-    if (looks_at_hours_)
-      context.now = guardrails::wall_time(*facts->second.begin, policy_.time_zone);
+    if (looks_at_hours_) context.now = wall_time(*facts->second.begin, policy_.time_zone);
     const guardrails::Verdict verdict = guardrails::judge_workload(
         estimate_of(key, cost, facts->second), rules_, query_.currency, context);
     add_to(replay_.decisions[static_cast<std::size_t>(verdict.decision)], cost);

@@ -19,6 +19,7 @@
 #include "core/date.h"
 #include "core/plain_text.h"
 #include "core/try.h"
+#include "core/week_hours.h"
 #include "ingest/manifests/manifest_files.h"
 #include "insight/guardrails/approval.h"
 #include "insight/guardrails/changed_estimate.h"
@@ -258,11 +259,10 @@ Response request_approvals(const Services& services, const Request& request) {
   const Instant now = services.clock.now();
   const auto budgets = asked_budgets(services);
   if (!budgets) return refusal(budgets.error());
-  const guardrails::RuleContext context{
-      .today = std::chrono::floor<std::chrono::days>(now),
-      .now = guardrails::wall_time(now, services.config.policy.time_zone),
-      .budgets = *budgets,
-      .policy = &services.config.policy};
+  const guardrails::RuleContext context{.today = std::chrono::floor<std::chrono::days>(now),
+                                        .now = wall_time(now, services.config.policy.time_zone),
+                                        .budgets = *budgets,
+                                        .policy = &services.config.policy};
   const auto estimate = estimate_asked(services, manifest, name_space, now, context);
   if (!estimate) return bad_parameter("manifest", estimate.error().message);
   if (!estimate->unpriced.empty()) {

@@ -1,4 +1,4 @@
-#include "app/alerting/week_hours.h"
+#include "core/week_hours.h"
 
 #include <gtest/gtest.h>
 
