@@ -31,6 +31,7 @@ struct SetBudgetOptions {
   std::string name;
   std::string amount;
   std::vector<std::string> filters;
+  std::vector<std::string> amounts;
   std::string owner, period, cost, from, to, parent;
   bool rolls_over = false;
 };
@@ -154,7 +155,8 @@ Result<ExitCode> set_one(const SetBudgetOptions& options, Context& context) {
   add("from", options.from);
   add("to", options.to);
   add("parent", options.parent);
-  json += ", \"filter\": [";
+  json += fmt::format(", \"amounts\": {}, \"filter\": [",
+                      amounts_json(fmt::format("{}", fmt::join(options.amounts, ";"))));
   for (std::size_t i = 0; i < options.filters.size(); ++i) {
     json += (i == 0 ? "" : ", ") + json_string(options.filters[i]);
   }
@@ -216,6 +218,8 @@ std::function<std::optional<Result<ExitCode>>(Context&)> add_budget_changes(CLI:
   set_command->add_option("name", set->name, "What it is called")->required();
   set_command->add_option("--amount", set->amount, "\"5000 USD\", or \"2000 gpu_hours\"")
       ->required();
+  set_command->add_option("--amounts", set->amounts,
+                          "Another amount from a day on, \"2026-07-01 6000 USD\"; may be repeated");
   set_command->add_option("--filter", set->filters,
                           "Its scope, DIMENSION=VALUE[,VALUE…]; may be repeated");
   set_command->add_option("--owner", set->owner, "Who is responsible for it");
@@ -232,9 +236,11 @@ std::function<std::optional<Result<ExitCode>>(Context&)> add_budget_changes(CLI:
   CLI::App* import_command =
       command.add_subcommand("import", "Set the budgets of a CSV file, all or none");
   import_command
-      ->add_option("file", *file,
-                   "With the columns name and amount, and perhaps filter, owner, period, cost, "
-                   "from, to, roll_over and parent")
+      ->add_option(
+          "file", *file,
+          "With the columns name and amount, and perhaps filter, owner, period, cost, "
+          "from, to, roll_over, parent and amounts: \"2026-07-01 6000 USD; 2027-01-01 7000 "
+          "USD\"")
       ->required();
   const auto removed = std::make_shared<std::string>();
   CLI::App* remove_command = command.add_subcommand("remove", "Remove a budget that was set");

@@ -132,8 +132,8 @@ Verb declare_anomalies(CLI::App& app) {
                       "The dimension that explains; default: that of --by");
   command->add_option("--filter", options->query.costs.filters,
                       "DIMENSION=VALUE[,VALUE…] or DIMENSION!=…; may be repeated");
-  command->add_option("--cost", options->query.costs.cost, "Which cost of the bill")
-      ->check(CLI::IsMember({"effective", "billed", "list", "contracted"}))
+  command->add_option("--cost", options->query.costs.cost, "Which cost of the bill, or GPU-hours")
+      ->check(CLI::IsMember({"effective", "billed", "list", "contracted", "gpu_hours"}))
       ->capture_default_str();
   command
       ->add_option("--impact", options->query.rules.impact_percent,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "insight/budgets/budget_period.h"
 #include "insight/forecast/methods.h"
@@ -18,6 +20,7 @@ constexpr std::string_view kPeriodNames[] = {"day", "week", "month", "quarter", 
 constexpr int kAtRiskPercent = 80;
 constexpr int kLinearDaysMin = 3;
 constexpr int kSpentThresholds[] = {50, 80, 100};
+constexpr std::size_t kSameScopesShown = 3;
 
 Date month_begin(year_month_day day, unsigned month) {
   return day.year() / std::chrono::month(month) / 1;
@@ -305,6 +308,39 @@ std::map<std::string, std::string> check_hierarchy(std::span<const Budget> budge
         to_text(sum.amount()),
         parent.currency() == kGpuHourUnit ? "GPU-hours" : sum.currency().text(),
         to_text((sum - has).amount()));
+  }
+  return notes;
+}
+
+std::map<std::string, std::string> find_same_scopes(std::span<const Budget> budgets) {
+  using Scope = std::tuple<std::vector<std::string>, BudgetPeriod, std::string, Currency,
+                           std::optional<Date>, std::optional<Date>>;
+  std::map<Scope, std::vector<const Budget*>> by_scope;
+  for (const Budget& budget : budgets) {
+    std::vector<std::string> filters = budget.filters;
+    std::ranges::sort(filters);
+    const bool is_project = budget.period == BudgetPeriod::kProject;
+    by_scope[Scope(std::move(filters), budget.period, budget.cost, budget.currency(),
+                   is_project ? budget.from : std::nullopt, budget.to)]
+        .push_back(&budget);
+  }
+  std::map<std::string, std::string> notes;
+  for (const auto& [scope, same] : by_scope) {
+    if (same.size() < 2) continue;
+    for (const Budget* budget : same) {
+      std::string names;
+      std::size_t count = 0;
+      for (const Budget* other : same) {
+        const bool is_family = other->parent == budget->name || budget->parent == other->name;
+        if (other == budget || is_family) continue;
+        if (++count <= kSameScopesShown) names += (count == 1 ? "" : ", ") + other->name;
+        if (count > kSameScopesShown) break;
+      }
+      if (count == 0) continue;
+      if (count > kSameScopesShown) names += " and others";
+      notes[budget->name] = fmt::format(
+          "its scope and period are those of {} too, so that the same costs count in each", names);
+    }
   }
   return notes;
 }

@@ -119,6 +119,11 @@ BudgetStatus measure_budget(const Budget& budget, const SpentDays& spent, Date t
 // each such parent, by its name; also for parents that don't exist and for circles.
 std::map<std::string, std::string> check_hierarchy(std::span<const Budget> budgets, Date today);
 
+// The other budgets of the same scope, period, cost and currency, as a sentence for each that has
+// one, by its name: what is spent counts in all of them. Of one that is a part of the other, that
+// is meant.
+std::map<std::string, std::string> find_same_scopes(std::span<const Budget> budgets);
+
 // Thresholds that a period has reached, such as "80 % spent": each is one notification a period.
 struct BudgetThreshold {
   int percent = 100;

@@ -155,6 +155,33 @@ TEST(Budget, PartsThatPlanMoreThanTheWholeAreSaid) {
   EXPECT_THAT(check_hierarchy(std::vector{a, b}, day("2026-04-01")).at("a"), HasSubstr("circle"));
 }
 
+TEST(Budget, ThoseOfTheSameScopeAreNamed) {
+  const auto budget = [](const std::string& name, std::vector<std::string> filters) {
+    Budget one = monthly(1);
+    one.name = name;
+    one.filters = std::move(filters);
+    return one;
+  };
+  std::vector<Budget> all = {budget("a", {"team=nlp", "cluster=x"}),
+                             budget("b", {"cluster=x", "team=nlp"}),
+                             budget("c", {"team=nlp"}),
+                             budget("whole", {}),
+                             budget("part", {}),
+                             budget("hours", {"team=nlp"})};
+  all[4].parent = "whole";
+  all[5].amounts = {{Date(), Money::from_units(5, kGpuHourUnit)}};
+  all[5].cost = kGpuHourCost;
+  const auto notes = find_same_scopes(all);
+  EXPECT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes.at("a"),
+            "its scope and period are those of b too, so that the same costs count in each");
+  EXPECT_THAT(notes.at("b"), HasSubstr("those of a too"));
+  for (int i = 0; i < 5; ++i) all.push_back(budget("c" + std::to_string(i), {"team=nlp"}));
+  EXPECT_THAT(find_same_scopes(all).at("c"), HasSubstr("those of c0, c1, c2 and others too"));
+  all[2].period = BudgetPeriod::kWeek;
+  EXPECT_FALSE(find_same_scopes(all).contains("c"));
+}
+
 TEST(Budget, WhatMakesNoSenseIsRefused) {
   Budget budget = monthly(-1);
   EXPECT_THAT(check_budget(budget).error().message, HasSubstr("0 or more"));

@@ -17,7 +17,7 @@ constexpr int kComparedWeeks = 4;
 std::string money_text(Money amount) {
   return fmt::format("{}{} {}", amount.is_negative() ? "" : "+",
                      format_rounded(amount.amount(), 2, Thousands::kSeparated),
-                     amount.currency().text());
+                     amount.currency() == kGpuHourUnit ? "GPU-hours" : amount.currency().text());
 }
 
 // The days of an incident, or those of the weeks before that it is compared with.
@@ -38,7 +38,7 @@ std::vector<std::pair<Date, Date>> compared_weeks(Date first, Date last) {
 Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Policy& policy,
                                            const SummarySource& summarise, const std::string& key,
                                            Date first, Date last) {
-  const CostColumn column = TRY(parse_one_cost(params.costs.cost));
+  const bool is_time = params.costs.cost == kGpuHourCost;
   const std::string& cause = params.cause.empty() ? params.costs.by : params.cause;
   SummaryQuery query;
   for (const std::string& text : params.costs.filters) {
@@ -60,12 +60,13 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
     query.last_day = to;
     const auto rows = TRY(summarise(query));
     for (const SummaryRow& row : rows) {
-      const Money zero = Money::zero(row.costs.currency());
+      const Money cost = TRY(budget_cost(row, params.costs.cost));
+      const Money zero = Money::zero(cost.currency());
       const std::string value =
           cause.empty() ? "(all)" : display_key(cause, row.keys.front(), row.keys.back());
       CostAndTime& part = parts.try_emplace(value, CostAndTime{value, zero, zero}).first->second;
-      const GpuTime time = row.gpu_time + row.idle_time;
-      (is_before ? part.cost_before : part.cost_after) += select_cost(row.costs, column);
+      const GpuTime time = is_time ? row.gpu_time : row.gpu_time + row.idle_time;
+      (is_before ? part.cost_before : part.cost_after) += cost;
       (is_before ? part.time_before : part.time_after) += time;
     }
     return {};
@@ -159,8 +160,10 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
                    {"cause", "mostly from"},
                    {"verdict", "what people say"}};
   if (!anomalies.empty()) {
-    table.currency = anomalies.front().incident.actual.currency();
-    table.title += " in " + table.currency->text();
+    const Currency currency = anomalies.front().incident.actual.currency();
+    const bool is_time = currency == kGpuHourUnit;
+    if (!is_time) table.currency = currency;
+    table.title += is_time ? " in GPU-hours" : " in " + currency.text();
   }
   for (const FoundAnomaly& one : anomalies) {
     table.rows.push_back(

@@ -341,9 +341,12 @@ Result<std::vector<BudgetStatus>> measure_budgets(const PeriodQuery& params, con
     return fail(ErrorCode::kNotFound, fmt::format("there is no budget '{}'", params.name));
   }
   const auto hierarchy = check_hierarchy(params.budgets, params.period_day.value_or(params.today));
+  const auto same_scopes = find_same_scopes(params.budgets);
   for (BudgetStatus& status : statuses) {
-    const auto note = hierarchy.find(status.budget.name);
-    if (note != hierarchy.end()) status.notes.push_back(note->second);
+    for (const auto* notes : {&hierarchy, &same_scopes}) {
+      const auto note = notes->find(status.budget.name);
+      if (note != notes->end()) status.notes.push_back(note->second);
+    }
   }
   return statuses;
 }

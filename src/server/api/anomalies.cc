@@ -91,7 +91,8 @@ Response get_anomalies(const Services& services, const Request& request) {
   query.costs.by = params.text("by").value_or("");
   query.cause = params.text("cause").value_or("");
   query.costs.filters = read_filters(params);
-  query.costs.cost = params.choice("cost", {"effective", "billed", "list", "contracted"});
+  query.costs.cost =
+      params.choice("cost", {"effective", "billed", "list", "contracted", "gpu_hours"});
   query.rules.impact_percent =
       static_cast<int>(params.number("impact", 1, kImpactPercentMax).value_or(kImpactPercent));
   query.since = params.date("since");

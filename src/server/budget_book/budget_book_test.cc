@@ -179,6 +179,19 @@ TEST(BudgetCsv, IsAllOrNothing) {
   EXPECT_EQ((*sound)[1].name, "a, b");
   EXPECT_TRUE((*sound)[1].rolls_over);
   EXPECT_EQ((*sound)[1].cost, "gpu_hours");
+  const auto growing = parse_budget_csv(
+      "name,amount,amounts\na,5 USD,2026-07-01 6 USD; 2027-01-01 7.5 USD;\n", "plan.csv");
+  ASSERT_TRUE(growing) << growing.error().message;
+  EXPECT_EQ(budget_json(growing->front()),
+            R"({"name": "a", "owner": "", "filter": [], "cost": "effective", "period": "month", )"
+            R"("roll_over": false, "amount": "5 USD", "amounts": [{"from": "2026-07-01", )"
+            R"("amount": "6 USD"}, {"from": "2027-01-01", "amount": "7.5 USD"}]})");
+  for (const char* amounts : {"6 USD", "2026-07-01", "2026-07-01 6", "2026-07-01 6 EUR",
+                              "2027-01-01 6 USD; 2026-01-01 7 USD"}) {
+    EXPECT_FALSE(
+        parse_budget_csv(std::string("name,amount,amounts\na,5 USD,") + amounts + "\n", "plan.csv"))
+        << amounts;
+  }
   const auto wrong = parse_budget_csv("name,amount\na,5 USD\nb,5\na,6 USD\n", "plan.csv");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("plan.csv:3: amount: '5' has no currency"));

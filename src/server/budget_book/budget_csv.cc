@@ -17,8 +17,8 @@ namespace pennyweight {
 namespace {
 
 constexpr std::string_view kRequired[] = {"name", "amount"};
-constexpr std::string_view kOptional[] = {"filter", "owner", "period",    "cost",
-                                          "from",   "to",    "roll_over", "parent"};
+constexpr std::string_view kOptional[] = {"filter", "owner",     "period", "cost",   "from",
+                                          "to",     "roll_over", "parent", "amounts"};
 constexpr csv::Columns kColumns{.required = kRequired, .optional = kOptional, .open_prefix = {}};
 constexpr std::size_t kProblemsShownMax = 5;
 
@@ -48,6 +48,7 @@ class BudgetRows : public csv::Sink {
       if (value.empty()) continue;
       std::string written = json_string(value);
       if (names_[i] == "filter") written = filters_json(value);
+      if (names_[i] == "amounts") written = amounts_json(value);
       // Anything else is refused as what it is: a text.
       if (names_[i] == "roll_over" && (value == "true" || value == "false")) written = value;
       json += fmt::format("{}{}: {}", json.empty() ? "" : ", ", json_string(names_[i]), written);

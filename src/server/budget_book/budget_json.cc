@@ -173,6 +173,23 @@ std::string budget_json(const Budget& budget) {
   return text + "]}";
 }
 
+std::string amounts_json(std::string_view text) {
+  std::string list;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(';'), text.size());
+    std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (one.empty()) continue;
+    const std::size_t space = std::min(one.find(' '), one.size());
+    list += fmt::format("{}{{\"from\": {}, \"amount\": {}}}", list.empty() ? "" : ", ",
+                        json_string(one.substr(0, space)),
+                        json_string(one.substr(std::min(space + 1, one.size()))));
+  }
+  return "[" + list + "]";
+}
+
 Result<Budget> parse_budget_json(std::string_view json, std::string_view name) {
   simdjson::dom::parser parser;
   simdjson::dom::object object;

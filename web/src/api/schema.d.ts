@@ -3380,8 +3380,8 @@ export interface operations {
                  *     ]
                  */
                 filter?: components["parameters"]["Filter"];
-                /** @description Which of the four costs of a charge. */
-                cost?: "effective" | "billed" | "list" | "contracted";
+                /** @description Which of the four costs of a charge, or GPU-hours. */
+                cost?: "effective" | "billed" | "list" | "contracted" | "gpu_hours";
                 /** @description The smallest difference, in percent of a day's expected cost. */
                 impact?: number;
                 /** @description Only what lasts until this day or later. */

@@ -17,23 +17,43 @@ type Definition = components["schemas"]["BudgetDefinition"];
 type Budget = components["schemas"]["Budget"];
 type Period = NonNullable<Budget["period"]>;
 
-const PERIODS = ["day", "week", "month", "quarter", "year"].map((value) => ({ value, title: value }));
+const PERIODS = ["day", "week", "month", "quarter", "year", "project"].map((value) => ({ value, title: value }));
 
 const filtersOf = (budget: Budget): string[] =>
   typeof budget.filter === "string" ? [budget.filter] : (budget.filter ?? []);
 const nameOf = (one: Definition) => one.budget.name ?? "";
 
-// The amount that counts last.
-const amountOf = (budget: Budget) => budget.amounts?.at(-1)?.amount ?? budget.amount ?? "";
+const today = () => new Date().toISOString().slice(0, 10);
 
-// What the form does not show stays as it was; of dated amounts the last one changes.
-function bodyOf(known: Budget | undefined, filter: string, amount: string, owner: string, period: Period) {
-  const { name: _, cost, amounts = [], ...rest } = known ?? {};
-  const last = amounts.at(-1);
+// The amount that counts today, and the day from which it does; without a day it always has.
+function amountNow({ amount, amounts = [] }: Budget): { amount: string; from: string } {
+  const dated = amounts.filter(({ from }) => from <= today()).at(-1) ?? (amount === undefined ? amounts[0] : undefined);
+  return dated ?? { amount: amount ?? "", from: "" };
+}
+const later = ({ amounts = [] }: Budget) => amounts.filter(({ from }) => from > today());
+
+// What the form shows of a budget.
+interface Fields {
+  filter: string;
+  amount: string;
+  since: string; // from which day the amount counts; empty: it always has
+  owner: string;
+  period: Period;
+  first: string; // of a project
+  last: string;
+}
+
+// What the form does not show stays as it was, and so do the amounts of other days.
+function bodyOf(known: Budget | undefined, { filter, amount, since, owner, period, first, last }: Fields) {
+  const { name: _, cost, amount: always, amounts = [], from, to: __, ...rest } = known ?? {};
+  const others = amounts.filter((one) => one.from !== since);
+  const dated = since ? [...others, { from: since, amount }].sort((a, b) => a.from.localeCompare(b.from)) : others;
   return {
     ...rest,
     ...(cost && cost !== "gpu_hours" ? { cost } : {}),
-    ...(last ? { amounts: [...amounts.slice(0, -1), { ...last, amount }] } : { amount }),
+    ...(since ? { amount: always } : { amount }),
+    amounts: dated,
+    ...(period === "project" ? { from: first, to: last } : known?.roll_over ? { from } : {}),
     filter: filter.split(";").map((one) => one.trim()).filter(Boolean),
     owner,
     period,
@@ -43,14 +63,17 @@ function bodyOf(known: Budget | undefined, filter: string, amount: string, owner
 function Form({ known, scope, onSet }: { known?: Budget | undefined; scope: string; onSet: () => void }) {
   const [name, setName] = useState(known?.name ?? "");
   const [filter, setFilter] = useState(known ? filtersOf(known).join("; ") : scope);
-  const [amount, setAmount] = useState(known ? amountOf(known) : "");
+  const [amount, setAmount] = useState(known ? amountNow(known).amount : "");
+  const [since, setSince] = useState(known ? amountNow(known).from : "");
   const [owner, setOwner] = useState(known?.owner ?? "");
   const [period, setPeriod] = useState<Period>(known?.period ?? "month");
+  const [first, setFirst] = useState(known?.period === "project" ? (known.from ?? "") : "");
+  const [last, setLast] = useState(known?.to ?? "");
   const [error, setError] = useState<ApiError>();
   const submit = async (event: Event) => {
     event.preventDefault();
     setError(undefined);
-    const body = bodyOf(known, filter, amount.trim(), owner.trim(), period);
+    const body = bodyOf(known, { filter, amount: amount.trim(), since, owner: owner.trim(), period, first, last });
     try {
       await put(`/budgets/${encodeURIComponent(name.trim())}`, body);
       toast(`Budget ${name.trim()} is set.`);
@@ -64,8 +87,13 @@ function Form({ known, scope, onSet }: { known?: Budget | undefined; scope: stri
       <TextField label="Name" value={name} onValue={setName} required maxLength={200} disabled={known !== undefined} />
       <TextField label="Scope" value={filter} onValue={setFilter} placeholder="team=nlp; cluster=a" hint="Filters, separated by semicolons; none is everything." />
       <TextField label="Amount" value={amount} onValue={setAmount} placeholder="5000 USD" required hint="Or in GPU-hours: 2000 gpu_hours." />
-      {known?.period !== "project" && (
-        <SelectField label="Period" value={period} onValue={(value) => setPeriod(value as Period)} options={PERIODS} />
+      <TextField label="Counts from" type="date" value={since} onValue={setSince} hint="The day from which the amount counts; earlier periods keep theirs. Empty: it always has." />
+      <SelectField label="Period" value={period} onValue={(value) => setPeriod(value as Period)} options={PERIODS} />
+      {period === "project" && (
+        <>
+          <TextField label="First day" type="date" value={first} onValue={setFirst} required />
+          <TextField label="Last day" type="date" value={last} onValue={setLast} required />
+        </>
       )}
       <TextField label="Owner" value={owner} onValue={setOwner} maxLength={200} hint="Who is responsible and is notified." />
       <FormError error={error} />
@@ -80,7 +108,7 @@ function columnsOf(onChange: (one: Definition) => void, onRemove: (one: Definiti
   return [
     { key: "name", title: "Budget", wide: true, value: nameOf, cell: (one) => <strong>{nameOf(one)}</strong> },
     { key: "scope", title: "Scope", value: (one) => filtersOf(one.budget).join("; "), cell: (one) => filtersOf(one.budget).join("; ") || "everything" },
-    { key: "amount", title: "Amount", numeric: true, cell: (one) => <span class="num">{amountOf(one.budget)}</span> },
+    { key: "amount", title: "Amount", numeric: true, cell: ({ budget }) => <span class="num" title={later(budget).map(({ from, amount }) => `${amount} from ${from}`).join(", ") || undefined}>{amountNow(budget).amount}{later(budget).length > 0 && " +"}</span> },
     { key: "period", title: "Each", value: (one) => one.budget.period ?? "month", cell: (one) => one.budget.period ?? "month" },
     { key: "owner", title: "Owner", hideOnPhone: true, value: (one) => one.budget.owner ?? "", cell: (one) => one.budget.owner || <span class="nothing">–</span> },
     {
