@@ -74,7 +74,10 @@ void add_cost(EarlierCosts& costs, const WorkloadId& workload, const Labels& dim
 
 Result<LiveCosts> LiveCosting::allocate_recent(const ClusterId& cluster,
                                                const Interval& window) const {
-  const std::vector<Usage> usages = engine_->recent(cluster);
+  // A span that began before the window may reach into it.
+  const Instant since = window.begin() - milliseconds(config_.policy.usage.shift_ms) -
+                        milliseconds(config_.live.serve.resolution_ms);
+  const std::vector<Usage> usages = engine_->recent(cluster, since);
   std::vector<Gpu> gpus = inventory_.gpus(cluster);
   add_unwritten_gpus(usages, gpus);
   extend_back(gpus, window.begin());

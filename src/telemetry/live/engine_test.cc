@@ -759,6 +759,37 @@ TEST(Engine, SamplesThatWaitForOlderOnesPushBack) {
   EXPECT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}}));
 }
 
+// A label that differs from pod to pod was taken for the cluster's name.
+TEST(Engine, SeriesOfTooManyClustersAreUnusable) {
+  World world("");
+  EngineOptions options = options_for("");
+  options.stream.limits.clusters = 2;
+  options.stream.limits.unseen_ms = 60 * kMinuteMs;
+  world.engine = *Engine::open(std::move(options), world.clock);
+  const auto send = [&](const char* cluster, std::int64_t at) {
+    EXPECT_TRUE(world.send(
+        {{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1", {{"cluster", cluster}}), {{at, 50.0}}}}));
+    const auto counters = world.engine->counters();
+    return std::pair(counters.at("samples"), counters.at("unusable"));
+  };
+  using Counts = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(send("a", kStart), Counts(1, 0));
+  EXPECT_EQ(send("b", kStart), Counts(2, 0));
+  EXPECT_EQ(send("c", kStart), Counts(2, 1));
+  EXPECT_EQ(send("a", kStart + kMinuteMs), Counts(3, 1));
+  EXPECT_EQ(world.engine->counters().at("unusable: of a cluster beyond the first 2; look at the "
+                                        "label that names clusters"),
+            1u);
+  // Once the others have been silent for long, there is room again.
+  for (int minutes = 2; minutes <= 70; ++minutes) {
+    world.to(kStart + minutes * kMinuteMs);
+    send("a", kStart + minutes * kMinuteMs);
+    world.flush();
+  }
+  EXPECT_EQ(send("d", kStart + 70 * kMinuteMs), Counts(73, 1));
+  EXPECT_EQ(send("e", kStart + 70 * kMinuteMs), Counts(73, 2));
+}
+
 TEST(Engine, ADeviceIsSilentAfterTheGraceAndWhatItsValuesHold) {
   for (const std::int64_t grace_s : {30, 300}) {
     World world("");

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -40,6 +41,9 @@ namespace pennyweight::live {
 struct StreamLimits {
   std::size_t keys = 4'000'000;  // series known at once; further ones are dropped and counted
   std::size_t ignored_keys = 1'000'000;  // of these, series that are not needed
+  // Each is allocated by itself whenever somebody looks. Series of further ones are unusable: more
+  // likely a label that differs from pod to pod is taken for the cluster's name.
+  std::size_t clusters = 1'000;
   // Ended series that are remembered, so that late copies don't count.
   std::size_t forgotten = 2'000'000;
   std::int64_t unseen_ms = 2 * 3'600'000ll;  // then a series is forgotten
@@ -217,6 +221,8 @@ class SampleStream : public prometheus::SeriesSink {
 
   void end_unresolved_series(std::uint64_t key, std::span<const prometheus::Sample> samples);
   ResolvedSeries resolve(const prometheus::EncodedLabels& labels, std::int64_t first_at);
+  bool admit_cluster(const telemetry::Classification& meaning);
+  static const ClusterId& cluster_of(const Group& group);
   ResolvedSeries resolve_device(telemetry::DeviceSeries& series, std::int64_t first_at);
   static void describe(Group& group, const telemetry::DeviceSeries& series, std::int64_t first_at);
   ResolvedSeries resolve_outcome(telemetry::OutcomeSeries& series, std::int64_t first_at);
@@ -279,6 +285,8 @@ class SampleStream : public prometheus::SeriesSink {
   std::vector<std::string> sources_;
   std::vector<std::string> reasons_;
   std::vector<std::uint64_t> state_handles_;
+  std::set<ClusterId> state_clusters_;
+  std::set<ClusterId> clusters_;  // these, and those of groups
   std::vector<Member> members_;
   std::vector<std::uint32_t> free_;  // of members_
   KeyTable<std::uint32_t> member_by_identity_;

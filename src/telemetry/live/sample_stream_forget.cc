@@ -68,13 +68,17 @@ void SampleStream::forget(std::int64_t now_ms) {
 }
 
 void SampleStream::drop_empty_groups() {
+  clusters_ = state_clusters_;
   for (std::uint32_t index = 0; index < groups_.size(); ++index) {
     Group& group = groups_[index];
     if (!group.is_used) continue;
     std::erase_if(group.members, [&](std::uint32_t member) {
       return !members_[member].is_used || members_[member].group != index;
     });
-    if (!group.members.empty()) continue;
+    if (!group.members.empty()) {
+      clusters_.insert(cluster_of(group));
+      continue;
+    }
     group.is_used = false;
     free_groups_.push_back(index);
   }

@@ -1,4 +1,6 @@
 // Resolves a series that comes for the first time: what it measures, and to which group it belongs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -51,6 +53,11 @@ SampleStream::ResolvedSeries SampleStream::resolve(const prometheus::EncodedLabe
     mine.cluster = cluster_;
     meaning = telemetry::classify_series(scratch_, mine);
   }
+  if (!admit_cluster(meaning)) {
+    meaning = telemetry::Unusable{
+        fmt::format("of a cluster beyond the first {}; look at the label that names clusters",
+                    options_.limits.clusters)};
+  }
   if (auto* device = std::get_if<telemetry::DeviceSeries>(&meaning)) {
     if (!device->is_description) return resolve_device(*device, first_at);
     known.is_remembered = false;  // the GPU's group may come later, or anew
@@ -76,6 +83,29 @@ SampleStream::ResolvedSeries SampleStream::resolve(const prometheus::EncodedLabe
     if (at == reasons_.end()) reasons_.push_back(unusable->why);
   }
   return known;
+}
+
+// Whether the series is of a cluster that is known, or of one more that may be; or of none.
+bool SampleStream::admit_cluster(const telemetry::Classification& meaning) {
+  const auto* const device = std::get_if<telemetry::DeviceSeries>(&meaning);
+  const auto* const outcome = std::get_if<telemetry::OutcomeSeries>(&meaning);
+  const auto* const state =
+      state_ == nullptr ? nullptr : std::get_if<telemetry::StateSeries>(&meaning);
+  if (device == nullptr && outcome == nullptr && state == nullptr) return true;
+  const ClusterId& cluster = device != nullptr    ? device->cluster
+                             : outcome != nullptr ? outcome->cluster
+                                                  : state->cluster;
+  if (!clusters_.contains(cluster)) {
+    if (clusters_.size() >= options_.limits.clusters) return false;
+    clusters_.insert(cluster);
+  }
+  if (state != nullptr) state_clusters_.insert(cluster);
+  return true;
+}
+
+const ClusterId& SampleStream::cluster_of(const Group& group) {
+  if (const auto* const device = std::get_if<DeviceInfo>(&group.info)) return device->usage.cluster;
+  return std::get<OutcomeInfo>(group.info).cluster;
 }
 
 // A series that says more, or something newer, wins.
@@ -175,6 +205,7 @@ std::uint32_t SampleStream::add_group(const Hash128& identity,
     groups_[index] = std::move(group);
   }
   group_by_identity_.add(identity, index);
+  clusters_.insert(cluster_of(groups_[index]));
   return index;
 }
 
