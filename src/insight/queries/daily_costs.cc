@@ -23,6 +23,8 @@ namespace {
 constexpr std::size_t kDaysBefore = 7;
 // Usage that has not come for so long does not come: the machines are gone.
 constexpr std::chrono::days kUsageLateMax{31};
+// So few that a bill that comes a day late is not taken for one that has not come.
+constexpr std::size_t kHoldersLateMax = 2;
 
 Result<SummaryQuery> summary_query(const DailyCostQuery& params, const Policy& policy) {
   SummaryQuery query;
@@ -86,6 +88,30 @@ std::optional<std::string> take_days_without_usage(const std::vector<SummaryRow>
   }
   return fmt::format("{} to {} are left out: no GPU time has come for them yet, {}", to_text(begin),
                      to_text(end), kOnlyFees);
+}
+
+// Leaves out the last days on which nothing held a GPU, after a week in which something did on each
+// day: who held them has hardly been imported, and all that the days cost would be unallocated.
+// Not where that goes on for longer: then nothing runs. Returns a sentence about it.
+std::optional<std::string> take_days_without_holders(const std::vector<SummaryRow>& rows,
+                                                     DayTotals& totals) {
+  std::set<Date> held;
+  for (const SummaryRow& row : rows) {
+    if (row.bucket && row.gpu_time != GpuTime()) held.insert(*row.bucket);
+  }
+  const auto is_idle = [&](const auto& day) { return !held.contains(day.first); };
+  std::size_t idle = 0;
+  auto day = totals.rbegin();
+  for (; day != totals.rend() && is_idle(*day); ++day) ++idle;
+  if (idle == 0 || idle > kHoldersLateMax || totals.size() < idle + kDaysBefore)
+    return std::nullopt;
+  if (std::any_of(day, std::next(day, kDaysBefore), is_idle)) return std::nullopt;
+  const Date last = day->first;
+  totals.erase(totals.upper_bound(last), totals.end());
+  return fmt::format(
+      "what came after {} is left out: nothing held a GPU then, and something did on each of the 7 "
+      "days before; have its jobs or pods been imported?",
+      to_text(last));
 }
 
 // Leaves out the last day where it is far cheaper than every day of the week before.
@@ -187,6 +213,9 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
     if (!totals.empty()) add_days_until(totals, *params.complete_until);
   } else {
     if (auto note = take_days_without_usage(all_rows, totals)) {
+      history.notes.push_back(*std::move(note));
+    }
+    if (auto note = take_days_without_holders(all_rows, totals)) {
       history.notes.push_back(*std::move(note));
     }
     if (const auto left_out = take_partial_day(totals)) {

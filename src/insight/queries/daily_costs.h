@@ -38,7 +38,8 @@ struct DailyCostHistory {
 };
 
 // The last day of history is complete: it is before today, and costs at least half of the cheapest
-// of the 7 days before it. A later one is left out and named.
+// of the 7 days before it. A later one is left out and named, and so are the last two days if
+// nothing held a GPU on them, while something did on each of the 7 days before.
 // Errors: kBadValue for what can't be understood, and where costs are in several currencies;
 // kNotFound where there is no complete day.
 Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const Policy& policy,

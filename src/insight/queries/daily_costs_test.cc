@@ -73,6 +73,33 @@ TEST(DailyCosts, DaysWithoutGpuTimeAreCompleteOnceUsageCannotBeLateAnyMore) {
   EXPECT_THAT(gone->notes, testing::ElementsAre(testing::HasSubstr("since 2026-03-14")));
 }
 
+// The bill has come, and the jobs of its last days have not been imported.
+TEST(DailyCosts, DaysOnWhichNothingHeldAGpuAreNotComplete) {
+  const auto history_of_days = [](int held, int idle, int skipped) {
+    std::vector<SummaryRow> rows;
+    for (int day = 0; day < held + idle; ++day) {
+      rows.push_back(day_row(day, 1000, true));
+      const bool is_held = day < held && day != skipped;
+      if (!is_held) std::swap(rows.back().gpu_time, rows.back().idle_time);
+    }
+    return history_of(rows);
+  };
+  const auto last_of = [&](int held, int idle, int skipped) {
+    const auto history = history_of_days(held, idle, skipped);
+    return history ? to_text(history->last_day()) : history.error().message;
+  };
+  EXPECT_EQ(last_of(14, 0, -1), "2026-03-14");
+  EXPECT_EQ(last_of(14, 1, -1), "2026-03-14");
+  EXPECT_EQ(last_of(14, 2, -1), "2026-03-14");
+  // Nothing runs any more, or not on each day.
+  EXPECT_EQ(last_of(14, 3, -1), "2026-03-17");
+  EXPECT_EQ(last_of(14, 1, 9), "2026-03-15");
+  EXPECT_EQ(last_of(14, 1, 6), "2026-03-14");
+  EXPECT_EQ(last_of(6, 1, -1), "2026-03-07");
+  EXPECT_THAT(history_of_days(14, 2, -1)->notes,
+              testing::ElementsAre(testing::StartsWith("what came after 2026-03-14 is left out")));
+}
+
 // Where no day has GPU time, as in a ledger of fees alone, nothing can be told from that.
 TEST(DailyCosts, ALedgerWithoutGpuTimeIsComplete) {
   std::vector<SummaryRow> rows;
