@@ -1,4 +1,5 @@
-"""Changes one posting by 10^-18: reconcile exits with 1 and names the charge."""
+"""Changes one posting by 10^-18: reconcile exits with 1 and names the charge. Then damages the file:
+it is refused with what to do, and stays as it is."""
 import subprocess
 
 from harness import SQL_TOOL, expect, expect_run, folder, import_all, report
@@ -19,4 +20,14 @@ charge = line.split()[0] if line else ""
 expect(len(charge) == 32, f"the line is not named: {line}")
 expect("i-0" in line or "Generated" in line, f"neither resource nor description: {line}")
 expect_run(["explain", "--charge", charge], cwd, 1, ["differ from what the rules give"])
+
+store = cwd / "pennyweight.duckdb"
+damaged = bytearray(store.read_bytes())
+for block in range(12288, len(damaged), 262144):
+    damaged[block + 5000] ^= 1
+store.write_bytes(damaged)
+for verb in (["report"], ["import", "--cluster", "lab", "nodes.csv"], ["reconcile"]):
+    expect_run(verb, cwd, 1, ["cannot open the store pennyweight.duckdb", "the file is damaged",
+                              "restore a backup", "the original files"])
+    expect(store.read_bytes() == damaged, f"{verb} changed a damaged file")
 report("cli/corrupt")

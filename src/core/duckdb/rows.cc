@@ -113,8 +113,13 @@ Error to_error(duckdb_error_type type, std::string_view message) {
     text += " (" + std::string(kHasItOpen) + "; stop it, or wait)";
     return {ErrorCode::kStore, text};
   }
-  if (says("not a valid DuckDB database file") || says("Could not read enough bytes") ||
-      says("Corrupt database file")) {
+  if (says("Corrupt database file") || says("Corrupt WAL file") || says("replaying WAL file")) {
+    text +=
+        " (the file is damaged, and was left as it is: keep a copy of it and of its .wal, restore "
+        "a backup, or import the original files into a new one)";
+    return {ErrorCode::kBadFile, text};
+  }
+  if (says("not a valid DuckDB database file") || says("Could not read enough bytes")) {
     return {ErrorCode::kBadFile, text};
   }
   if (says("No space left on device") || says("max_temp_directory_size")) {
