@@ -478,6 +478,21 @@ TEST(UtilizationInterval, KeepsOneOfTwoSamplesOfOneInstant) {
   EXPECT_EQ(usage.copies, 1u);
 }
 
+TEST(UtilizationInterval, SightingsEndWhereTheWorkloadIsNotSeenAnyMore) {
+  // Silent for 150 s at most: one sighting. Longer: two, of which a run has what is of its time.
+  const ObservedUtilization usage =
+      seen({pod("a", card("A", 60, 0, 0)), pod("a", card("A", 210, 0, 0)),
+            pod("a", card("A", 361, 0, 0)), own(pod("a", card("B", 400, 0, 0)))});
+  const WorkloadId a("a");
+  EXPECT_EQ(usage.placed, (std::vector<WorkloadSighting>{{a, GpuId("A"), at(60), at(210)},
+                                                         {a, GpuId("A"), at(361), at(361)},
+                                                         {a, GpuId("B"), at(400), at(400)}}));
+  EXPECT_TRUE(usage.placed[0].is_within(between(100, 200)));
+  EXPECT_TRUE(usage.placed[0].is_within(between(210, 211)));
+  EXPECT_FALSE(usage.placed[0].is_within(between(0, 60)));
+  EXPECT_FALSE(usage.placed[0].is_within(between(211, 300)));
+}
+
 TEST(UtilizationInterval, PlacesWhereOnlyTheLabelSaysAnything) {
   Usage power = pod("a", row("A", 10));
   power.power_milliwatts = 1;

@@ -257,6 +257,23 @@ TEST(UsageReport, WhatIsNotKnownIsNotSeen) {
   EXPECT_EQ(row_of(placed, "ann").energy, static_cast<Int128>(microjoules(48'000'001)));
 }
 
+// What was seen of one run says nothing about where another run of the workload was.
+TEST(UsageReport, ARunIsWhereItselfWasSeen) {
+  const std::vector<Node> nodes = {machine("n1", 2)};
+  const std::vector<Gpu> gpus = {card_of("GPU-1", "n1"), card_of("GPU-2", "n1")};
+  UsageReport report({.by = {"user"}, .filters = {}}, kUtcPolicy, nodes, gpus);
+  const auto run = [](const char* begin, const char* end) {
+    return held_by("ann", span_of(begin, end), OnNodes{{{NodeId("n1"), 1}}});
+  };
+  ObservedDay day = day_of_march_first();
+  day.utilization.placed = {{WorkloadId("ann"), GpuId("GPU-2"), when("2026-03-01T13:00:00Z"),
+                             when("2026-03-01T15:00:00Z")}};
+  report.add_day(day, std::vector<Holding>{run("2026-03-01T00:00:00Z", "2026-03-01T08:00:00Z"),
+                                           run("2026-03-01T12:00:00Z", "2026-03-01T18:00:00Z")});
+  EXPECT_EQ(row_of(report, "ann").there, card_hours(14));
+  EXPECT_EQ(row_of(report, "ann").seen, card_hours(6));
+}
+
 TEST(UsageReport, OfDevicesWithoutHoldings) {
   const std::vector<Node> nodes = {machine("n1", 3)};
   const std::vector<Gpu> gpus = {card_of("GPU-1", "n1"), card_of("GPU-2", "n1")};
