@@ -127,8 +127,20 @@ class Audit {
     return std::any_of(world_.requests.begin(), world_.requests.end(), [&](const TrueRequest& ask) {
       if (ask.holding != holding || !ask.during.overlap(posting.interval)) return false;
       const bool by_pool = posting.node.empty() && posting.gpu.empty();
-      return by_pool || (world_.nodes[ask.machine].name == posting.node &&
-                         (is_loose(posting.node) || card_of(ask) == posting.gpu));
+      if (by_pool) return true;
+      if (world_.nodes[ask.machine].name != posting.node) return false;
+      if (card_of(ask) == posting.gpu) return true;
+      return is_loose(posting.node) && was_seen(posting, world_.holdings[holding]);
+    });
+  }
+
+  // Whether a row names the posting's workload on its GPU while it was held; rows of another run of
+  // the workload say nothing.
+  bool was_seen(const Posting& posting, const Holding& holding) const {
+    const auto shift = std::chrono::milliseconds(world_.policy.usage.shift_ms);
+    return std::any_of(world_.usages.begin(), world_.usages.end(), [&](const Usage& usage) {
+      return usage.gpu == posting.gpu && usage.workload == posting.workload &&
+             holding.held.contains(usage.at + shift);
     });
   }
 
