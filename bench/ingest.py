@@ -75,6 +75,11 @@ def of_pennyweight(folder, binary, sql_tool):
 
 def is_written(program, series):
     """Whether all rows are in the ledger, but for the open minute of each series."""
+    # /metrics needs a live view, which costs what is measured here: so not before the log says that
+    # rows were written.
+    log = program.log.read_text(errors="replace").splitlines()
+    if not any(json.loads(line).get("usages") for line in log if '"event": "flush"' in line):
+        return False
     own = program.own()
     return (harness.metric_sum(own, "pennyweight_waiting_samples") == 0
             and harness.metric_sum(own, "pennyweight_pending_rows") == 0
@@ -102,7 +107,8 @@ def measure(name, target, load, bodies, made, rate):
         # Its last minutes become rows with the stop. Whatever the stop had no time for would be read
         # and written again by the next start, which would be counted too.
         harness.wait_until(f"{name} has written all but what is new",
-                           lambda: is_written(program, made["series"]), patience=600)
+                           lambda: is_written(program, made["series"]), patience=600,
+                           pause=5)
     expect(program.stop(patience=300) == 0, f"{name} ended well")
     cpu_all = program.usage.ru_utime + program.usage.ru_stime - before
     if not target.probe:

@@ -513,15 +513,30 @@ Result<FlushResult> Engine::flush(const RowImporter& import, bool ends_order) {
   return flushed;
 }
 
+// Rows are imported only once a snapshot has them. Without rows it would only replace a journal
+// that is short: while senders drain their queues, it would contain every sample that waits to be
+// put in order. REQUIRES: the mutex.
+bool Engine::is_snapshot_due(bool is_last) const {
+  if (!journal_) return false;
+  const std::uint64_t kept = std::min(kJournalKept, options_.journal_bytes_max / 4);
+  return is_last || !pending_.empty() || journal_->refuses() || journal_->counts().bytes > kept;
+}
+
 // REQUIRES: that nobody else flushes.
 Result<void> Engine::flush_once(const RowImporter& import, bool ends_order, FlushResult& flushed) {
   const std::int64_t now_ms = unix_ms(clock_.now());
-  flushed.more = false;
   std::string file;
   std::uint64_t segment = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (journal_) {
+    flushed.more = true;
+    for (int i = 0; i < kRoundsOfFlush && flushed.more; ++i) {
+      flushed.more = false;
+      make_rows(now_ms, ends_order, flushed);
+      if (pending_bytes_ >= options_.bytes_of_a_snapshot) break;
+    }
+    flushed.number = flush_;
+    if (is_snapshot_due(ends_order)) {
       // What the journal can no longer keep durable, the snapshot will.
       const auto ready = journal_->refuses() ? journal_->restart() : Result<void>{};
       const auto rotated =
@@ -531,12 +546,10 @@ Result<void> Engine::flush_once(const RowImporter& import, bool ends_order, Flus
         return std::unexpected(rotated.error());
       }
       segment = *rotated;
+      file = snapshot(segment);
     }
-    make_rows(now_ms, ends_order, flushed);
-    flushed.number = flush_;
-    if (journal_) file = snapshot(segment);
   }
-  if (journal_) {
+  if (!file.empty()) {
     auto& disk = options_.disk != nullptr ? *options_.disk : real_disk();
     auto written = replace_file(fmt::format("{}/{}", options_.folder, kSnapshotName), file, disk);
     if (written) written = journal_->drop_before(segment);

@@ -4,7 +4,7 @@
 //             journal is on disk
 //   flush()   makes rows of what is finished, writes a snapshot (these rows, and what is still
 //             open), drops the journal that the snapshot covers, and has the rows imported into the
-//             ledger
+//             ledger. Without rows the journal stays until it is long
 //   open()    reads the snapshot and replays the journal since: the same state as before
 //
 // Rows are imported only after a snapshot has them, and stay in every snapshot, byte for byte,
@@ -53,8 +53,14 @@ inline constexpr std::size_t kPiecesMax = 2'000'000;
 // 40,000 GPUs. Beyond, nothing is taken until devices have sent nothing old for
 // StreamOptions::order_wait_ms.
 inline constexpr std::size_t kWaitingSamplesMax = 60'000'000;
-// How many flushes of StreamLimits::rows_per_flush one call of flush() makes.
+// How many snapshots one call of flush() writes, and how many times StreamLimits::rows_per_flush
+// one of them holds.
 inline constexpr int kRoundsOfFlush = 40;
+// Rows that one snapshot may hold, approximately; further ones get the next.
+inline constexpr std::uint64_t kBytesOfASnapshot = 64ull << 20;
+// A journal that is not replaced by a snapshot while there are no rows; a start applies it in
+// seconds.
+inline constexpr std::uint64_t kJournalKept = 256ull << 20;
 // Memory for the usages of the last minutes, compressed; what does not fit is not shown.
 inline constexpr std::size_t kRecentBytesMax = 128u << 20;
 
@@ -69,6 +75,7 @@ struct EngineOptions {
   std::size_t body_bytes_max = kBodyBytesMax;
   std::uint64_t pending_bytes_max = kPendingBytesMax;
   std::uint64_t journal_bytes_max = journal::kJournalBytesMax;
+  std::uint64_t bytes_of_a_snapshot = kBytesOfASnapshot;
   std::size_t recent_bytes_max = kRecentBytesMax;
   std::size_t pieces_max = kPiecesMax;
   std::size_t waiting_samples_max = kWaitingSamplesMax;
@@ -180,6 +187,7 @@ class Engine {
   Result<void> check_room() const;
   void make_rows(std::int64_t now_ms, bool ends_order, FlushResult& flushed);
   void keep_recent(std::int64_t now_ms, const std::string& recent);
+  bool is_snapshot_due(bool is_last) const;
   std::string snapshot(std::uint64_t segment) const;  // with its header
 
   const EngineOptions options_;

@@ -501,6 +501,7 @@ TEST(Engine, ABackfillLosesNothingWhereverItIsKilled) {
     World world(folder.path());
     EngineOptions few = options_for(folder.path(), &world.disk);
     few.stream.limits.rows_per_flush = 1;
+    few.bytes_of_a_snapshot = 1;
     const auto open = [&] {
       world.engine.reset();
       auto opened = Engine::open(few, world.clock);
@@ -757,6 +758,46 @@ TEST(Engine, SamplesThatWaitForOlderOnesPushBack) {
   EXPECT_EQ(world.engine->counters().at("waiting_samples"), 0u);
   EXPECT_GE(world.ledger.usages.size(), 16u);  // of 1,000 s
   EXPECT_TRUE(world.send({{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-1"), {{at, 1.0}}}}));
+}
+
+// While senders drain their queues, a snapshot would contain every sample that waits.
+TEST(Engine, AFlushWithoutRowsLeavesTheJournal) {
+  const Folder folder;
+  World world(folder.path());
+  EngineOptions options = options_for(folder.path(), &world.disk);
+  options.stream.order_wait_ms = kMinuteMs;
+  const auto open = [&] {
+    world.engine.reset();
+    world.engine = *Engine::open(options, world.clock);
+  };
+  open();
+  world.to(kStart + 60 * kMinuteMs);
+  const auto energy = dcgm("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "GPU-1");
+  for (int i = 0; i <= 20; ++i) {
+    ASSERT_TRUE(world.send({{energy, {{kStart + i * 30'000, 100.0 * i}}}}));
+    if (i % 5 == 0) world.flush();
+  }
+  EXPECT_EQ(world.engine->counters().at("snapshot_bytes"), 0u);
+  EXPECT_EQ(world.ledger.energy("GPU-1"), 0u);
+  open();  // killed
+  EXPECT_EQ(world.engine->counters().at("samples"), 21u);
+  world.to(kStart + 62 * kMinuteMs);
+  world.flush();
+  EXPECT_EQ(world.ledger.energy("GPU-1"), 2'000u);
+  EXPECT_GT(world.engine->counters().at("snapshot_bytes"), 0u);
+  // A journal that is long is replaced.
+  options.journal_bytes_max = 4'000;
+  open();
+  const std::uint64_t before = world.engine->counters().at("snapshot_bytes");
+  world.to(kStart + 100 * kMinuteMs);
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(world.send(
+        {{dcgm("DCGM_FI_DEV_GPU_UTIL", "GPU-2"), {{kStart + 90 * kMinuteMs + i, 1.0}}}}));
+  }
+  EXPECT_GT(world.engine->counters().at("journal_bytes"), 1'000u);
+  world.flush();
+  EXPECT_LT(world.engine->counters().at("journal_bytes"), 1'000u);
+  EXPECT_NE(world.engine->counters().at("snapshot_bytes"), before);
 }
 
 // A label that differs from pod to pod was taken for the cluster's name.
