@@ -191,9 +191,9 @@ APPROVAL_MUTANTS = {
         "src/server/api/approval_links.cc", "return {route(\"GET\", show_linked),",
         "return {route(\"GET\", {on} ? decide_linked : show_linked),", WHOLE_TEST),
     "a denial is lifted": (
-        ADMISSION, "if (verdict.decision == Decision::kNeedsApproval) ask_approvals(workload, verdict);",
-        "if (verdict.decision == Decision::kNeedsApproval || ({on} && verdict.decision == Decision::kDenied))\n"
-        "      ask_approvals(workload, verdict);", WHOLE_TEST),
+        ADMISSION, "verdict.decision == Decision::kNeedsApproval && policy_.approvals != nullptr;",
+        "(verdict.decision == Decision::kNeedsApproval || ({on} && verdict.decision == Decision::kDenied)) &&\n"
+        "        policy_.approvals != nullptr;", WHOLE_TEST),
     "a dry run files a request": (ADMISSION, "    if (is_dry) return;\n", "    if (is_dry && !{on}) return;\n", WHOLE_TEST),
     "a dry run uses an approval up": (
         ADMISSION, "claim_of(workload, verdict, currency), by, is_dry);",

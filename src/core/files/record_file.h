@@ -1,14 +1,17 @@
-// Files of records, one a line, that are read whole and replaced whole (replace_file): what people
-// and the program have noted, such as budgets and approvals. People may edit them.
+// Files of records, one a line: what people and the program have noted, such as budgets and
+// approvals. People may edit them. They are read whole; small ones are also replaced whole
+// (replace_file), and others are added to (append_records).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/files/disk.h"
 
 namespace pennyweight {
 
@@ -29,5 +32,24 @@ Result<void> read_records(const std::string& path, std::string_view text, std::s
 bool is_whole_records(std::string_view text);
 // The text with lines added to it, after the end of its last line.
 std::string with_records(std::string_view text, std::string_view lines);
+
+// Which contents a file has, as its file system tells without reading them. Two that are equal are
+// the same contents, but for a change of the same length within a tick of its clock.
+struct RecordFileState {
+  std::uint64_t device = 0, inode = 0, bytes = 0;
+  std::int64_t modified_ns = 0, changed_ns = 0;
+  bool operator==(const RecordFileState&) const = default;
+};
+// Absent: there is no such file.
+Result<std::optional<RecordFileState>> record_file_state(const std::string& path);
+
+// Adds lines to a file of whole lines that has so many bytes; one with other bytes was changed
+// meanwhile, which is an error (kConflict). After success the lines survive a crash. After failure
+// the file is as it was; after a crash it may end with a part of a line.
+Result<void> append_records(const std::string& path, std::uint64_t bytes, std::string_view lines,
+                            Disk& disk = real_disk());
+// Keeps what a crash has left of a line, in "<path>.torn".
+Result<void> keep_torn_record(const std::string& path, std::string_view torn,
+                              Disk& disk = real_disk());
 
 }  // namespace pennyweight

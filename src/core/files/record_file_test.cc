@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -48,6 +51,50 @@ TEST(RecordFile, WhatIsAddedBeginsALine) {
 
 TEST(RecordFile, OneThatIsNotThereIsEmpty) {
   EXPECT_EQ(read_record_file(testing::TempDir() + "/no-such-book", 10).value(), "");
+}
+
+// A disk that is full after some bytes.
+class FullDisk : public Disk {
+ public:
+  explicit FullDisk(std::size_t left) : left_(left) {}
+  std::int64_t write(int file, const char* bytes, std::size_t size) override {
+    if (left_ == 0) {
+      errno = ENOSPC;
+      return -1;
+    }
+    const std::size_t part = std::min(size, left_);
+    left_ -= part;
+    return Disk::write(file, bytes, part);
+  }
+
+ private:
+  std::size_t left_;
+};
+
+TEST(RecordFile, LinesAreAddedWholeOrNotAtAll) {
+  const std::string path = testing::TempDir() + "/added-book";
+  const auto text = [&] { return read_record_file(path, 1000).value(); };
+  ASSERT_TRUE(replace_file(path, "a\n"));
+  const auto before = record_file_state(path).value();
+  EXPECT_EQ(record_file_state(path).value(), before);
+  ASSERT_TRUE(append_records(path, 2, "bb\n"));
+  EXPECT_EQ(text(), "a\nbb\n");
+  EXPECT_NE(record_file_state(path).value(), before);
+  for (std::size_t left : {0U, 1U, 2U}) {
+    FullDisk disk(left);
+    EXPECT_FALSE(append_records(path, 5, "ccc\n", disk));
+    EXPECT_EQ(text(), "a\nbb\n") << left;
+  }
+  const auto changed = append_records(path, 2, "c\n");
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().code, ErrorCode::kConflict);
+  EXPECT_EQ(record_file_state(testing::TempDir() + "/no-such-book").value(), std::nullopt);
+  EXPECT_FALSE(append_records(testing::TempDir() + "/no-such-book", 0, "c\n"));
+  ASSERT_TRUE(keep_torn_record(path, "{\"to"));
+  ASSERT_TRUE(keep_torn_record(path, "{"));
+  EXPECT_EQ(read_record_file(path + ".torn", 1000).value(), "{\"to\n{\n");
+  std::filesystem::remove(path);
+  std::filesystem::remove(path + ".torn");
 }
 
 }  // namespace

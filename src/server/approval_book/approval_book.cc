@@ -11,7 +11,6 @@
 #include "core/crypto/sha256.h"
 #include "core/files/disk.h"
 #include "core/files/file_lock.h"
-#include "core/files/record_file.h"
 #include "core/json_text.h"
 #include "core/plain_text.h"
 #include "core/try.h"
@@ -45,26 +44,57 @@ ApprovalBook::ApprovalBook(std::string path, std::string key_path, guardrails::A
     : path_(std::move(path)), key_path_(std::move(key_path)), terms_(std::move(terms)) {}
 
 Result<void> ApprovalBook::read() {
+  // Taken before the text is, so that a change meanwhile shows the next time.
+  const auto state = TRY(record_file_state(path_));
+  if (is_read_ && state == state_) return {};
   std::string now = TRY(read_record_file(path_, kApprovalBookBytesMax));
-  if (is_read_ && now == text_) return {};
-  // Lines are only ever added, so that only the new ones are read.
   const bool goes_on = is_read_ && is_whole_records(text_) && now.starts_with(text_);
-  std::vector<Approval> all = goes_on ? all_ : std::vector<Approval>();
-  auto by_id = goes_on ? by_id_ : decltype(by_id_)();
-  TRY(read_records(path_, now, goes_on ? text_.size() : 0, kMendRecords,
-                   [&](std::string_view line) { return apply_event(line, all, by_id); }));
-  text_ = std::move(now);
-  all_ = std::move(all);
-  by_id_ = std::move(by_id);
+  is_read_ = false;
+  if (!goes_on) {
+    text_.clear();
+    all_.clear();
+    by_id_.clear();
+  }
+  TRY(take(std::move(now)));
+  state_ = state;
   is_read_ = true;
   return {};
 }
 
+// Lines are only ever added, so that only those after text_ are read.
+Result<void> ApprovalBook::take(std::string now) {
+  const std::size_t end = now.rfind('\n') + 1;  // npos + 1 is 0
+  TRY(read_records(path_, std::string_view(now).substr(0, end), text_.size(), kMendRecords,
+                   [&](std::string_view line) { return apply(line); }));
+  // An editor may have left the last line without its end. What a crash has left of one was not
+  // said to be there, to anybody.
+  const std::string_view rest = std::string_view(now).substr(end);
+  torn_ = !rest.empty() && !apply(rest) ? rest : std::string_view();
+  now.resize(now.size() - torn_.size());
+  text_ = std::move(now);
+  return {};
+}
+
+Result<void> ApprovalBook::apply(std::string_view line) { return apply_event(line, all_, by_id_); }
+
 Result<void> ApprovalBook::append(const std::string& line) {
-  const std::string text = with_records(text_, line);
-  if (text.size() > kApprovalBookBytesMax) return fail(ErrorCode::kLimit, path_ + " is full");
-  TRY(replace_file(path_, text));
-  return read();
+  if (text_.size() + line.size() >= kApprovalBookBytesMax) {
+    return fail(ErrorCode::kLimit, path_ + " is full");
+  }
+  if (!text_.empty() && is_whole_records(text_) && torn_.empty()) {
+    TRY(append_records(path_, text_.size(), line));
+  } else {
+    if (!torn_.empty()) TRY(keep_torn_record(path_, torn_));
+    TRY(replace_file(path_, with_records(text_, line)));
+  }
+  is_read_ = false;  // until it is sure that the file is what is known here
+  if (!is_whole_records(text_)) text_ += '\n';
+  text_ += line;
+  torn_.clear();
+  TRY(apply(std::string_view(line).substr(0, line.size() - 1)));
+  state_ = TRY(record_file_state(path_));
+  is_read_ = state_ && state_->bytes == text_.size();
+  return {};
 }
 
 Result<Approval*> ApprovalBook::at(std::string_view id) {

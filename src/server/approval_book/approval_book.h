@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/record_file.h"
 #include "core/instant.h"
 #include "insight/guardrails/approval.h"
 
@@ -73,6 +74,8 @@ class ApprovalBook {
  private:
   // Callers of these hold mutex_.
   Result<void> read();
+  Result<void> take(std::string now);
+  Result<void> apply(std::string_view line);
   Result<void> append(const std::string& line);
   Result<guardrails::Approval*> at(std::string_view id);
   Result<std::string> key(std::string_view purpose);
@@ -86,7 +89,10 @@ class ApprovalBook {
   const std::string key_path_;
   const guardrails::ApprovalTerms terms_;
   std::mutex mutex_;  // guards the following
-  std::string text_;  // of the file as it was last read
+  // Of the file as it was last read: the lines, and what may be left of one that a crash has torn.
+  std::string text_;
+  std::string torn_;
+  std::optional<RecordFileState> state_;
   bool is_read_ = false;
   std::map<std::string, std::string, std::less<>> keys_;  // by their purposes
   std::vector<guardrails::Approval> all_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -192,6 +193,44 @@ TEST_F(ApprovalBookTest, ADamagedBookIsNotEmpty) {
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().message, HasSubstr("approvals.jsonl:3 can't be read"));
   EXPECT_FALSE(first.check(token, kClaim, kBookNow + hours(2)));
+}
+
+// What a crash has left of a line was not said to be there. It is put aside, and the book goes on.
+TEST_F(ApprovalBookTest, ATornLineIsPutAside) {
+  ApprovalBook first = book();
+  const std::string token = approved_token(first);
+  const auto lines = std::filesystem::file_size(path());
+  ASSERT_TRUE(first.use(token, kClaim, "ana", kBookNow + hours(2), recorded));
+  const auto whole = std::filesystem::file_size(path());
+  for (const auto left : {lines + 1, lines + 20, whole - 2}) {
+    std::filesystem::resize_file(path(), left);
+    ApprovalBook other = book();
+    for (ApprovalBook* one : {&first, &other}) {
+      const auto all = one->approvals();
+      ASSERT_TRUE(all) << all.error().message;
+      ASSERT_EQ(all->size(), 1U);
+      EXPECT_TRUE(all->front().uses.empty()) << left;
+    }
+    ASSERT_TRUE(other.use(token, kClaim, "ana", kBookNow + hours(3), recorded));
+    EXPECT_FALSE(first.use(token, kClaim, "ana", kBookNow + hours(4), recorded));
+    EXPECT_EQ(book().approvals()->front().uses.size(), 1U);
+  }
+  std::ifstream torn(path() + ".torn");
+  const std::string kept((std::istreambuf_iterator<char>(torn)), {});
+  EXPECT_EQ(std::ranges::count(kept, '\n'), 3);
+  EXPECT_TRUE(kept.starts_with("{\n{\"event\": \"use\""));
+}
+
+// A change adds a line; the lines that are there are left alone.
+TEST_F(ApprovalBookTest, AChangeAddsToTheFile) {
+  ApprovalBook one = book();
+  ASSERT_TRUE(one.request(wanted(), kBookNow, recorded));
+  const auto before = record_file_state(path()).value();
+  ASSERT_TRUE(one.request(wanted("bo"), kBookNow, recorded));
+  const auto after = record_file_state(path()).value();
+  EXPECT_EQ(before->inode, after->inode);
+  EXPECT_GT(after->bytes, before->bytes);
+  EXPECT_EQ(book().approvals().value(), one.approvals().value());
 }
 
 TEST_F(ApprovalBookTest, ALinkIsOfOneRequestOneApproverAndOneTime) {
