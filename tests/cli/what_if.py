@@ -45,6 +45,10 @@ def hours(rows, figure, column="what_if"):
     return Decimal(rows["GPU-hours " + figure][column].replace(",", ""))
 
 
+def count(text):
+    return int(text.replace(",", ""))
+
+
 def capacity(jobs, column="what_if"):
     return sum(hours(jobs, figure, column) for figure in ("held", "idle", "unavailable"))
 
@@ -141,7 +145,7 @@ expect(not (late / "after.duckdb").exists(), "no ledger that is short of a month
 # Spot for training: work is done again, nodes are away, and everything adds up to the same capacity.
 spot = ["--spot", "2%", "--price", "35%", "--checkpoint", "30"]
 out, (_, jobs, _), _ = replay(*spot)
-expect(int(jobs["interruptions"]["what_if"]) > 0, f"spot interrupts: {jobs['interruptions']}")
+expect(count(jobs["interruptions"]["what_if"]) > 0, f"spot interrupts: {jobs['interruptions']}")
 expect(hours(jobs, "of that done again") > 0 and hours(jobs, "unavailable") > 0, f"{jobs}")
 expect(abs(capacity(jobs) - capacity(jobs, "as_it_was")) < 1, f"capacity x time: {jobs}")
 expect(replay(*spot)[0] == out, "the same seed gives the same result")
@@ -158,12 +162,12 @@ def ranged(*options):
 
 expect(ranged("--nodes=-20") is None, "one replay has no range")
 rows = ranged("--nodes=-20", "--demand-range", "10")
-expect(int(rows["jobs"]["lowest"]) < int(rows["jobs"]["what_if"]) < int(rows["jobs"]["highest"]), f"{rows['jobs']}")
+expect(count(rows["jobs"]["lowest"]) < count(rows["jobs"]["what_if"]) < count(rows["jobs"]["highest"]), f"{rows['jobs']}")
 for figure in ("held", "unfinished"):
     row = {key: Decimal(value.replace(",", "")) for key, value in rows["GPU-hours " + figure].items() if key != "figure"}
     expect(row["lowest"] <= row["what_if"] <= row["highest"], f"{figure}: {row}")
 rows = ranged(*spot, "--seeds", "4")
-expect(int(rows["interruptions"]["lowest"]) < int(rows["interruptions"]["highest"]), f"seeds differ: {rows['interruptions']}")
+expect(count(rows["interruptions"]["lowest"]) < count(rows["interruptions"]["highest"]), f"seeds differ: {rows['interruptions']}")
 expect(rows["jobs"]["lowest"] == rows["jobs"]["highest"], f"seeds leave demand alone: {rows['jobs']}")
 expect(rows == ranged(*spot, "--seeds", "4"), "a range comes out alike twice")
 
@@ -224,11 +228,11 @@ expect(all(row["committed"] == row["spot"] == 0 for row in plain["rows"]), "no t
 # Changes of who may hold what when, and of what comes: each does what it says.
 _, (_, jobs, teams), costs = replay("--new-team", f"acme=6214e9@50%")
 expect("acme" in teams and any(row["team"] == "acme" for row in costs[0]["rows"]), f"a new team: {teams.keys()}")
-expect(int(teams["acme"]["jobs"]) == 0 < int(teams["acme"]["jobs_what_if"]), f"{teams['acme']}")
+expect(count(teams["acme"]["jobs"]) == 0 < count(teams["acme"]["jobs_what_if"]), f"{teams['acme']}")
 _, (_, jobs, _), _ = replay("--repeat", "6214e9=16x2h@daily 03:00")
-expect(int(jobs["jobs"]["what_if"]) == int(jobs["jobs"]["as_it_was"]) + 4, f"each day: {jobs['jobs']}")
+expect(count(jobs["jobs"]["what_if"]) == count(jobs["jobs"]["as_it_was"]) + 4, f"each day: {jobs['jobs']}")
 _, (_, jobs, _), _ = replay("--outage", "100@2017-10-01T06:00:00Z/24h")
-expect(hours(jobs, "unavailable") > 0 and int(jobs["interruptions"]["what_if"]) > 0, f"an outage: {jobs}")
+expect(hours(jobs, "unavailable") > 0 and count(jobs["interruptions"]["what_if"]) > 0, f"an outage: {jobs}")
 expect(abs(capacity(jobs) - capacity(jobs, "as_it_was")) < 1, f"capacity x time: {jobs}")
 # The same outage as a trace gives the same replay, and one after the last job counts as unavailable too.
 nodes = sorted(row.split(",")[1] for row in (data / "philly-nodes.csv").read_text().splitlines()[1:])
@@ -260,7 +264,7 @@ out, (_, jobs, teams), costs = replay(*scaled_options)
 sizes = [hours(jobs, figure) for figure in ("held", "idle", "off", "starting", "unavailable")]
 expect(abs(sum(sizes) - capacity(jobs, "as_it_was")) < 1 and min(sizes[:4]) > 0, f"capacity x time: {jobs}")
 expect(Decimal(costs[0]["total"]["what_if"]) < Decimal(costs[0]["total"]["as_it_was"]), f"{costs[0]['total']}")
-expect(seconds(jobs["wait, p99"]["what_if"]) > 0 and int(jobs["node starts"]["what_if"]) > 0, f"{jobs}")
+expect(seconds(jobs["wait, p99"]["what_if"]) > 0 and count(jobs["node starts"]["what_if"]) > 0, f"{jobs}")
 expect(jobs["over their limit"]["what_if"].endswith(" %") and "over_limit_what_if" in teams["6214e9"], f"{jobs}")
 expect(Decimal(jobs["energy of GPUs, kWh"]["what_if"].replace(",", "")) <
        Decimal(jobs["energy of GPUs, kWh"]["replayed_as_it_was"].replace(",", "")), f"what is off draws nothing: {jobs}")
@@ -268,6 +272,13 @@ expect(replay(*scaled_options)[0] == out, "it comes out alike twice")
 _, (_, longer, _), dearer = replay("--autoscale", "20@5m/4h")
 expect(hours(longer, "off") < hours(jobs, "off"), f"kept on for longer: {longer}")
 expect(Decimal(dearer[0]["total"]["what_if"]) > Decimal(costs[0]["total"]["what_if"]), f"{dearer[0]['total']}")
+# A pool of at most 30, of spot nodes: what is taken back isn't paid for until another one starts.
+spot_out, (_, taken, _), cheaper = replay("--autoscale", "20-30@5m/10m", "--spot", "5%", "--replaced-after", "60")
+expect(count(taken["interruptions"]["what_if"]) > 0 and hours(taken, "unavailable") > 0 and hours(taken, "off") < hours(jobs, "off"), f"{taken}")
+expect(Decimal(cheaper[0]["total"]["what_if"]) < Decimal(costs[0]["total"]["what_if"]), f"{cheaper[0]['total']}")
+# How few nodes an autoscaled pool may have at most.
+fleets = search(cwd, ", fewest nodes", "--autoscale", "2@5m/10m", "--fewest-nodes", "60")
+expect(any(row["enough"] == "yes" for row in fleets["rows"]) and len({row["bill"] for row in fleets["rows"]}) > 1, f"{fleets}")
 expect_run([*REPLAY, *scaled_options, "--out", "scaled.duckdb"], cwd)
 reconciled, _ = expect_run(["--store", "scaled.duckdb", "reconcile", "--month", "2017-10", "--format", "json"], cwd)
 reconciled = json.loads(reconciled)[0]
@@ -277,11 +288,11 @@ expect(Decimal(effective["posted"]) == Decimal(costs[0]["total"]["what_if"]), f"
 
 # Jobs drawn by a generator fitted to the month: about as many, holding about as much, alike for the same seed.
 _, (_, drawn, _), _ = replay("--fitted")
-many = int(drawn["jobs"]["as_it_was"])
-expect(abs(int(drawn["jobs"]["what_if"]) - many) < 6 * many ** 0.5 and int(drawn["jobs"]["what_if"]) != many, f"{drawn['jobs']}")
+many = count(drawn["jobs"]["as_it_was"])
+expect(abs(count(drawn["jobs"]["what_if"]) - many) < 6 * many ** 0.5 and count(drawn["jobs"]["what_if"]) != many, f"{drawn['jobs']}")
 expect(replay("--fitted")[1][1] == drawn and replay("--fitted", "--seed", "2")[1][1] != drawn, "by the seed alone")
 rows = ranged("--fitted", "--seeds", "3")
-expect(int(rows["jobs"]["lowest"]) < int(rows["jobs"]["highest"]), f"a range over what arrives: {rows['jobs']}")
+expect(count(rows["jobs"]["lowest"]) < count(rows["jobs"]["highest"]), f"a range over what arrives: {rows['jobs']}")
 
 # Racks: what no rack holds never starts, and one rack for all is as no rack. Volcano's proportion keeps the hours.
 _, (_, plain_jobs, _), _ = replay()
@@ -289,10 +300,10 @@ _, (_, half, _), _ = replay("--same-rack", "176")
 expect(half["never start"]["what_if"] == plain_jobs["never start"]["what_if"], f"{half['never start']}")
 expect_run([*REPLAY, "--same-rack", "10000"], cwd, code=2, has=["in one rack, so same-rack changes nothing"])
 _, (_, small_racks, _), _ = replay("--same-rack", "1")
-expect(int(small_racks["never start"]["what_if"]) > int(plain_jobs["never start"]["what_if"]), f"{small_racks['never start']}")
+expect(count(small_racks["never start"]["what_if"]) > count(plain_jobs["never start"]["what_if"]), f"{small_racks['never start']}")
 _, (_, proportional, _), _ = replay("--scheduler", "proportion", "--weight", "6214e9=3", "--nodes=-330")
-expect(abs(hours(proportional, "held") + hours(proportional, "idle") -
-           hours(replay("--nodes=-330")[1][1], "held") - hours(replay("--nodes=-330")[1][1], "idle")) < 1, f"{proportional}")
+_, (_, few, _), _ = replay("--nodes=-330")
+expect(abs(hours(proportional, "held") + hours(proportional, "idle") - hours(few, "held") - hours(few, "idle")) < 1, f"{proportional}")
 
 # Files: every table as CSV and Parquet, charts that are well formed, a PDF; the Gantt adds up to what is held.
 expect_run([*REPLAY, "--nodes=-20", "--demand-range", "10", "--files", "files", "--report", "what-if.pdf"], cwd,
@@ -350,8 +361,11 @@ for options, code, text in [
         (["--autoscale", "4@5m/0m"], 2, "--autoscale '4@5m/0m'"),
         (["--autoscale", "9999@5m/10m"], 2, "autoscaling changes nothing"),
         (["--autoscale", "4@5m/10m", "--autoscale", "2@5m/10m"], 2, "in two autoscaled pools"),
-        (["--autoscale", "4@5m/10m", "--spot", "1%"], 2, "--autoscale can't be combined with --spot"),
-        (["--autoscale", "4@5m/10m", "--fewest-nodes", "60"], 2, "--autoscale can't be combined with --fewest-nodes"),
+        (["--autoscale", "4-4@5m/10m"], 2, "the most nodes must be more"),
+        (["--autoscale", "4-9999@5m/10m"], 2, "changes nothing"),
+        (["--autoscale", "4@5m/10m", "--preempt", "--scheduler", "srtf"], 2, "--autoscale can't be combined with --preempt"),
+        (["--autoscale", "4@5m/10m", "--cheapest-tiers", "60", "--committed", "60%"], 2, "with --cheapest-tiers"),
+        (["--autoscale", "4-20@5m/10m", "--fewest-nodes", "60"], 2, "leave the most of --autoscale out"),
         (["--same-rack", "8", "--autoscale", "4@5m/10m"], 2, "--same-rack can't be combined with --autoscale"),
         (["--spill-over", "region@60m"], 2, "are in one region, so spilling over changes nothing"),
         (["--spill-over", "rack@60m"], 2, "--spill-over 'rack@60m'"),

@@ -179,8 +179,9 @@ void add_team_options(CLI::App& command, what_if::ScenarioTexts& texts) {
                      "N@TIME/LENGTH: so many nodes are away, and which: "
                      "4@2026-03-05T00:00:00Z/24h:model=H100-SXM5-80GB,pool=train");
   command.add_option("--autoscale", texts.autoscaled,
-                     "N@START/KEPT: nodes that start while jobs wait and stop without work, and "
-                     "which: 4@5m/10m:model=H100-SXM5-80GB,pool=train keeps 4 on at least");
+                     "N@START/KEPT or N-MOST@START/KEPT: nodes that start while jobs wait and stop "
+                     "without work, and which: 4-20@5m/10m:model=H100-SXM5-80GB,pool=train keeps 4 "
+                     "of at most 20 on");
   command.add_option("--slo", texts.slos,
                      "TEAM=MINUTES, or MINUTES for all others: also print the share of jobs that "
                      "wait longer");
@@ -314,7 +315,8 @@ Verb declare_replay(CLI::App& app) {
   command->add_option("--slice", options->scenario.slices,
                       "TEAM=PROFILE or PROFILE for all, such as nlp=1g.5gb@120%: jobs of one GPU "
                       "get a MIG instance, and take 120 % of their time; nlp=25%@130%: a part of a "
-                      "shared GPU");
+                      "shared GPU; nlp=1g.5gb/08:00-20:00: those that come in that part of the day "
+                      "in UTC");
   command
       ->add_option("--calibrate-scheduler", options->calibrate_order,
                    "The scheduling that really ran")

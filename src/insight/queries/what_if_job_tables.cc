@@ -178,7 +178,16 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   if (result.would_be.off + result.would_be.starting > 0) {
     table.notes.push_back(
         "Autoscaled nodes are charged from the moment they are started to the moment they are "
-        "stopped, at what they cost by the hour; while off they are not charged.");
+        "stopped or taken back, at what they cost by the hour; while off they are not charged.");
+    if (result.nodes_at_average > 0) {
+      table.notes.push_back(fmt::format(
+          "{} of them {} on at times for which the bill does not charge {}: there {} "
+          "what {} by the hour on average.",
+          replayed_count_text(result.nodes_at_average), result.nodes_at_average == 1 ? "is" : "are",
+          result.nodes_at_average == 1 ? "it" : "them",
+          result.nodes_at_average == 1 ? "it costs" : "they cost",
+          result.nodes_at_average == 1 ? "it costs" : "they cost"));
+    }
     if (result.charges_kept_whole > 0) {
       table.notes.push_back(fmt::format(
           "{} of these nodes {} not go by time, and {} charged whole: fees, taxes, credits, what a "
@@ -222,7 +231,10 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   }
   if (result.would_be.unavailable > 0) {
     table.notes.push_back(
-        "Nodes that are taken back are charged all the same: their bill says nothing of it.");
+        query.scenario.autoscaled.empty()
+            ? "Nodes that are taken back are charged all the same: their bill says nothing of it."
+            : "Nodes that are taken back and in no autoscaled pool are charged all the same: their "
+              "bill says nothing of it.");
   }
   if (result.would_be.unfinished > 0) {
     table.notes.push_back(

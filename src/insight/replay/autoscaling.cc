@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "core/check.h"
@@ -126,6 +127,7 @@ std::vector<std::uint32_t> Autoscaling::provide_gang(std::uint32_t job, const Re
   for (std::uint32_t machine = 0; machine < machines.size(); ++machine) {
     if (machines[machine].gpus == 0) continue;
     const State state = states_[machine];
+    if (state == State::kAway) continue;
     candidates[state == State::kStarting ? 1 : state == State::kOff ? 2 : 0].push_back(machine);
   }
   const auto free_of = [&](std::uint32_t machine) -> const FreeMachine& {
@@ -136,6 +138,7 @@ std::vector<std::uint32_t> Autoscaling::provide_gang(std::uint32_t job, const Re
         return unclaimed_[machine];
       case State::kAlwaysOn:
       case State::kOn:
+      case State::kAway:
         break;
     }
     return cluster_.free_on(machine);
@@ -167,6 +170,7 @@ std::vector<std::uint32_t> Autoscaling::provide_gang(std::uint32_t job, const Re
   }
   if (missing > 0) return {};
   claims_[job].emplace().is_gang = true;
+  gangs_.insert(job);
   std::vector<std::uint32_t> started;
   for (const auto& [machine, gpus] : found) {
     if (states_[machine] == State::kOff) {
@@ -185,6 +189,7 @@ std::vector<std::uint32_t> Autoscaling::provide_gang(std::uint32_t job, const Re
 std::vector<std::uint32_t> Autoscaling::provide_all(std::uint32_t job, std::int64_t now_us) {
   if (!claims_[job]) claims_[job].emplace();
   claims_[job]->is_gang = true;
+  gangs_.insert(job);
   for (std::uint32_t machine = 0; machine < states_.size(); ++machine) keep(job, machine);
   const std::vector<std::uint32_t> started(off_.begin(), off_.end());
   for (const std::uint32_t machine : started) {
@@ -211,17 +216,74 @@ void Autoscaling::machine_is_ready(std::uint32_t machine, std::int64_t now_us) {
   }
 }
 
+void Autoscaling::give_up(std::uint32_t job) {
+  ++version_;
+  for (const Share& share : claims_[job]->starting) {
+    give_back(unclaimed_[share.machine], cluster_.machines()[share.machine], share);
+    std::erase(claimants_[share.machine], job);
+  }
+  for (const std::uint32_t machine : claims_[job]->kept) --kept_for_[machine];
+  claims_[job].reset();
+  gangs_.erase(job);
+}
+
+void Autoscaling::take_back(std::uint32_t machine, std::int64_t now_us) {
+  Pool& pool = pool_of(machine);
+  switch (states_[machine]) {
+    case State::kOff:
+      off_.erase(machine);
+      break;
+    case State::kStarting: {
+      const std::vector<std::uint32_t> claimants = claimants_[machine];
+      for (const std::uint32_t job : claimants) give_up(job);
+      starting_.erase(machine);
+      spans_[span_of_[machine]].end_us = now_us;
+      --pool.on;
+      break;
+    }
+    case State::kOn: {
+      std::vector<std::uint32_t> waiting;
+      if (kept_for_[machine] > 0) {
+        std::ranges::copy_if(gangs_, std::back_inserter(waiting), [&](std::uint32_t job) {
+          return std::ranges::find(claims_[job]->kept, machine) != claims_[job]->kept.end();
+        });
+      }
+      for (const std::uint32_t job : waiting) give_up(job);
+      pool.idle.erase(idle_key(due_us_[machine], machine));
+      spans_[span_of_[machine]].end_us = now_us;
+      --pool.on;
+      break;
+    }
+    case State::kAlwaysOn:
+    case State::kAway:
+      CHECK(false, "only a machine of a pool that is not away is taken back");
+  }
+  states_[machine] = State::kAway;
+}
+
+void Autoscaling::machine_is_back(std::uint32_t machine) {
+  states_[machine] = State::kOff;
+  off_.insert(machine);
+}
+
+std::vector<std::uint32_t> Autoscaling::keep_least(std::int64_t now_us) {
+  std::vector<std::uint32_t> started;
+  for (std::size_t number = 0; number < pools_.size(); ++number) {
+    while (pools_[number].on < pools_[number].least) {
+      const auto first = std::ranges::find_if(
+          off_, [&](std::uint32_t machine) { return pool_of_[machine] == number; });
+      if (first == off_.end()) break;
+      const std::uint32_t machine = *first;
+      start(machine, now_us);
+      started.push_back(machine);
+    }
+  }
+  return started;
+}
+
 void Autoscaling::job_started(std::uint32_t job, const Shares& shares) {
   if (!is_used()) return;
-  if (claims_[job]) {
-    ++version_;
-    for (const Share& share : claims_[job]->starting) {
-      give_back(unclaimed_[share.machine], cluster_.machines()[share.machine], share);
-      std::erase(claimants_[share.machine], job);
-    }
-    for (const std::uint32_t machine : claims_[job]->kept) --kept_for_[machine];
-    claims_[job].reset();
-  }
+  if (claims_[job]) give_up(job);
   for (const Share& share : shares) {
     if (states_[share.machine] != State::kOn) continue;
     if (jobs_on_[share.machine]++ > 0) continue;
@@ -273,10 +335,6 @@ std::vector<std::uint32_t> Autoscaling::stop_idle(std::int64_t now_us) {
 }
 
 void Autoscaling::end_spans() {
-  while (!starting_.empty()) {
-    const std::uint32_t machine = *starting_.begin();
-    machine_is_ready(machine, ready_us(machine));
-  }
   for (Pool& pool : pools_) {
     for (const auto& [due_us, complement] : pool.idle) {
       if (pool.on <= pool.least) break;

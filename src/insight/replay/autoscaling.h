@@ -7,6 +7,9 @@
 // for none: machines that are idle, then those that start for nobody else, then those that are off.
 // A machine of which nobody holds anything for a while is stopped, unless a job on several machines
 // waits for it; of several the one that is idle longest, and then the last.
+// A machine that its provider takes back is none of the pool's until there could be one again; then
+// it is off. Jobs that counted on it ask anew, and where fewer than the least are on then, the
+// first one that is off starts.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +47,15 @@ class Autoscaling {
   bool is_used() const { return !pools_.empty(); }
   // Changes when machines start, or room on those that start is given up.
   std::uint64_t version() const { return version_; }
+  // Whether the machine is in a pool.
+  bool has(std::uint32_t machine) const {
+    return is_used() && states_[machine] != State::kAlwaysOn;
+  }
+  bool is_off(std::uint32_t machine) const { return is_used() && states_[machine] == State::kOff; }
+  bool is_starting(std::uint32_t machine) const {
+    return is_used() && states_[machine] == State::kStarting;
+  }
   bool has_asked(std::uint32_t job) const { return claims_[job].has_value(); }
-  bool is_starting() const { return !starting_.empty(); }
   const std::set<std::uint32_t>& off() const { return off_; }
   const std::vector<PowerSpan>& spans() const { return spans_; }
 
@@ -56,6 +66,13 @@ class Autoscaling {
   std::vector<std::uint32_t> provide_all(std::uint32_t job, std::int64_t now_us);
   std::int64_t ready_us(std::uint32_t machine) const { return spans_[span_of_[machine]].ready_us; }
   void machine_is_ready(std::uint32_t machine, std::int64_t now_us);
+
+  // REQUIRES: the machine is in a pool, and not away; no job holds anything of it.
+  void take_back(std::uint32_t machine, std::int64_t now_us);
+  // A machine that was taken back is there again, and off.
+  void machine_is_back(std::uint32_t machine);
+  // The machines that are started so that as many are on as have to be.
+  std::vector<std::uint32_t> keep_least(std::int64_t now_us);
 
   void job_started(std::uint32_t job, const Shares& shares);
   void job_stopped(const Shares& shares, std::int64_t now_us);
@@ -68,7 +85,7 @@ class Autoscaling {
   void end_spans();
 
  private:
-  enum class State { kAlwaysOn, kOff, kStarting, kOn };
+  enum class State { kAlwaysOn, kOff, kStarting, kOn, kAway };
   struct Pool {
     std::uint32_t least;
     std::int64_t start_us;
@@ -92,6 +109,8 @@ class Autoscaling {
   void start(std::uint32_t machine, std::int64_t now_us);
   void claim(std::uint32_t job, const Share& share);
   void keep(std::uint32_t job, std::uint32_t machine);
+  // Gives up what the job has asked for.
+  void give_up(std::uint32_t job);
   void mark_idle(std::uint32_t machine, std::int64_t now_us);
   std::vector<std::uint32_t> provide_gang(std::uint32_t job, const Request& request,
                                           std::int64_t now_us);
@@ -110,6 +129,7 @@ class Autoscaling {
   std::set<std::uint32_t> off_;
   std::set<std::uint32_t> starting_;
   std::vector<std::optional<Claim>> claims_;  // of each job
+  std::set<std::uint32_t> gangs_;             // jobs with a claim on several machines
   std::vector<PowerSpan> spans_;
   std::uint64_t version_ = 1;
 };

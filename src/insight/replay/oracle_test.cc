@@ -24,6 +24,7 @@ struct SmallWorld {
   Scheduling policy;
   std::vector<NodePool> pools = {};
   SpillOver spill_over = {};
+  Spot spot = {};  // what is planned, and checkpoints
 };
 
 // What a job held on one machine: machine, GPUs, thousandths of each.
@@ -37,7 +38,11 @@ using OraclePower = std::tuple<std::uint32_t, std::int64_t, std::optional<std::i
 
 class Oracle {
  public:
-  explicit Oracle(const SmallWorld& world) : world_(world), all_(empty()), free_(all_) {
+  explicit Oracle(const SmallWorld& world)
+      : world_(world),
+        reclaims_(world.spot.planned.begin(), world.spot.planned.end()),
+        all_(empty()),
+        free_(all_) {
     for (const NodePool& pool : world.pools) {
       for (std::size_t i = 0; i < pool.machines.size(); ++i) {
         Power& power = power_[pool.machines[i]];
@@ -63,10 +68,12 @@ class Oracle {
       bool something_happened = false;
       for (const std::uint32_t job : std::set<std::uint32_t>(running_)) {
         if (state_[job].left > 0 || state_[job].restart_left > 0) continue;
-        if (now_ != state_[job].begin + estimate(job)) reservation_.reset();
+        if (now_ != state_[job].expected_end) reservation_.reset();
         stop(job);
         something_happened = true;
       }
+      if (make_ready()) something_happened = true;
+      if (take_back_now()) something_happened = true;
       for (const std::uint32_t job : std::set<std::uint32_t>(to_come_)) {
         if (world_.jobs[job].submit_us != now_) continue;
         to_come_.erase(job);
@@ -75,12 +82,12 @@ class Oracle {
       }
       if (!waiting_.empty() && opens_now()) something_happened = true;
       for (const std::uint32_t job : waiting_) {
-        if (world_.jobs[job].elsewhere > 0 && !state_[job].has_run &&
+        if (world_.jobs[job].elsewhere > 0 &&
             world_.jobs[job].submit_us + world_.spill_over.after_us == now_) {
           something_happened = true;
         }
       }
-      if (make_ready() || may_stop_now()) something_happened = true;
+      if (may_stop_now()) something_happened = true;
       if (something_happened) world_.policy.preempts ? start_or_interrupt() : start_jobs();
       if (something_happened) scale();
       // A machine that starts at once is there at the same moment.
@@ -95,7 +102,9 @@ class Oracle {
         --left;
       }
     }
-    for (; std::any_of(power_.begin(), power_.end(), [](auto& each) { return each.second.ready; });
+    // Machines that start or are away come at their times.
+    for (; !away_.empty() ||
+           std::any_of(power_.begin(), power_.end(), [](auto& each) { return each.second.ready; });
          ++now_) {
       make_ready();
     }
@@ -139,7 +148,8 @@ class Oracle {
   }
   bool is_off(std::uint32_t machine) const {
     const auto power = power_.find(machine);
-    return power != power_.end() && !power->second.is_on && !power->second.ready;
+    return power != power_.end() && !power->second.is_on && !power->second.ready &&
+           !away_.contains(machine);
   }
   bool is_starting(std::uint32_t machine) const {
     const auto power = power_.find(machine);
@@ -150,17 +160,30 @@ class Oracle {
   State promised() const {
     State state = free_;
     for (const auto& [machine, power] : power_) {
-      if (!power.is_on) change(state, {all_of(machine)}, false);
+      if (!power.is_on && !away_.contains(machine)) change(state, {all_of(machine)}, false);
     }
     for (const auto& [job, wish] : wishes_) change(state, wish.starting, true);
     return state;
   }
 
+  // Machines that start or come back now, by number; one that comes back may make another start.
   bool make_ready() {
-    bool is_any = false;
-    for (auto& [machine, power] : power_) {
-      if (power.ready != now_) continue;
-      is_any = true;
+    for (bool is_any = false;; is_any = true) {
+      std::set<std::uint32_t> come;
+      for (const auto& [machine, power] : power_) {
+        if (power.ready == now_) come.insert(machine);
+      }
+      for (const auto& [machine, until] : away_) {
+        if (until == now_) come.insert(machine);
+      }
+      if (come.empty()) return is_any;
+      const std::uint32_t machine = *come.begin();
+      if (away_.erase(machine) > 0) {
+        if (!power_.contains(machine)) change(free_, {all_of(machine)}, false);
+        keep_least();
+        continue;
+      }
+      Power& power = power_[machine];
       power.ready.reset();
       power.is_on = true;
       power.idle_since = now_;
@@ -173,13 +196,65 @@ class Oracle {
         return !each.second.is_gang && each.second.starting.empty();
       });
     }
+  }
+
+  // Where fewer than the least of a pool are on, the first ones that are off start.
+  void keep_least() {
+    for (const NodePool& pool : world_.pools) {
+      for (const std::uint32_t machine : pool.machines) {
+        if (on_of(pool) < pool.least && is_off(machine)) start_machine(machine);
+      }
+    }
+  }
+
+  bool take_back_now() {
+    bool is_any = false;
+    while (!reclaims_.empty() && reclaims_.begin()->at_us == now_) {
+      const Reclaim reclaim = *reclaims_.begin();
+      reclaims_.erase(reclaims_.begin());
+      is_any = true;
+      if (!is_off(reclaim.machine) || !reclaim.if_on) take_back(reclaim);
+    }
     return is_any;
+  }
+  void take_back(const Reclaim& reclaim) {
+    const std::uint32_t machine = reclaim.machine;
+    for (const std::uint32_t job : std::set<std::uint32_t>(running_)) {
+      const Shares& shares = state_[job].shares;
+      if (std::none_of(shares.begin(), shares.end(),
+                       [&](const Share& share) { return share.machine == machine; })) {
+        continue;
+      }
+      stop(job);
+      const std::int64_t every = world_.spot.checkpoint_every_us;
+      const std::int64_t done = world_.jobs[job].work_us - state_[job].left;
+      state_[job].left = world_.jobs[job].work_us - (every == 0 ? 0 : done / every * every);
+      waiting_.insert(job);
+    }
+    reservation_.reset();
+    const auto power = power_.find(machine);
+    if (power == power_.end()) {
+      if (reclaim.away_us > 0) change(free_, {all_of(machine)}, true);
+    } else if (!is_off(machine)) {
+      std::erase_if(wishes_, [&](const auto& each) {
+        const Shares& starting = each.second.starting;
+        return each.second.on.contains(machine) ||
+               std::any_of(starting.begin(), starting.end(),
+                           [&](const Share& share) { return share.machine == machine; });
+      });
+      powered_.emplace_back(machine, power->second.begin, now_);
+      if (power->second.is_on) change(free_, {all_of(machine)}, true);
+      power->second.is_on = false;
+      power->second.ready.reset();
+    }
+    if (reclaim.away_us > 0) away_[machine] = now_ + reclaim.away_us;
+    keep_least();
   }
 
   std::uint32_t on_of(const NodePool& pool) const {
-    return static_cast<std::uint32_t>(
-        std::count_if(pool.machines.begin(), pool.machines.end(),
-                      [&](std::uint32_t machine) { return !is_off(machine); }));
+    return static_cast<std::uint32_t>(std::count_if(
+        pool.machines.begin(), pool.machines.end(),
+        [&](std::uint32_t machine) { return !is_off(machine) && !away_.contains(machine); }));
   }
   bool holds_any(std::uint32_t machine) const {
     return std::any_of(running_.begin(), running_.end(), [&](std::uint32_t job) {
@@ -223,8 +298,9 @@ class Oracle {
     return true;
   }
   void scale() {
-    const bool is_coming = std::any_of(power_.begin(), power_.end(),
-                                       [](const auto& each) { return each.second.ready; });
+    const bool is_coming =
+        !away_.empty() || std::any_of(power_.begin(), power_.end(),
+                                      [](const auto& each) { return each.second.ready; });
     if (first_unfit_ && running_.empty() && !is_coming) {
       Wish& wish = wishes_[*first_unfit_];
       wish.is_gang = true;
@@ -316,7 +392,7 @@ class Oracle {
   }
 
   struct Running {
-    std::int64_t left = 0, restart_left = 0, restart = 0, begin = 0;
+    std::int64_t left = 0, restart_left = 0, restart = 0, begin = 0, expected_end = 0;
     bool has_run = false;
     Shares shares = {};
   };
@@ -504,6 +580,12 @@ class Oracle {
     const Job& it = world_.jobs[job];
     return it.estimate_us > 0 ? it.estimate_us : it.work_us;
   }
+  // When it will end, as far as the scheduler knows, if it starts now.
+  std::int64_t expected_end(std::uint32_t job) const {
+    const std::int64_t done = world_.jobs[job].work_us - state_[job].left;
+    return now_ + (state_[job].has_run ? world_.jobs[job].restart_us : 0) +
+           std::max<std::int64_t>(1, estimate(job) - done);
+  }
   // Lower goes first.
   std::tuple<std::int64_t, std::int64_t, std::uint32_t> key(std::uint32_t job) const {
     const Job& it = world_.jobs[job];
@@ -522,6 +604,7 @@ class Oracle {
 
   void start(std::uint32_t job, const Shares& shares) {
     Running& state = state_[job];
+    state.expected_end = expected_end(job);
     state.restart = state.has_run ? world_.jobs[job].restart_us : 0;
     state.restart_left = state.restart;
     state.has_run = true;
@@ -718,7 +801,7 @@ class Oracle {
   bool may_overtake(std::uint32_t first, std::uint32_t job, const Shares& shares) {
     if (!reservation_ || reservation_->job != first) reserve(first);
     if (!reservation_) return false;
-    if (now_ + estimate(job) <= reservation_->begin) return true;
+    if (expected_end(job) <= reservation_->begin) return true;
     const bool is_clear = std::all_of(shares.begin(), shares.end(), [&](const Share& share) {
       return !reservation_->machines.contains(share.machine) ||
              has_room(reservation_->spare[share.machine], share);
@@ -735,12 +818,15 @@ class Oracle {
     reservation_.reset();
     std::vector<std::pair<std::int64_t, std::uint32_t>> ends;
     for (const std::uint32_t job : running_) {
-      ends.emplace_back(state_[job].begin + estimate(job), job);
+      ends.emplace_back(state_[job].expected_end, job);
     }
-    // Machines that start come after the jobs.
+    // Machines that start or come back come after the jobs; one of a pool comes back off.
     const auto jobs = static_cast<std::uint32_t>(world_.jobs.size());
     for (const auto& [machine, power] : power_) {
       if (power.ready) ends.emplace_back(*power.ready, jobs + machine);
+    }
+    for (const auto& [machine, until] : away_) {
+      if (!power_.contains(machine)) ends.emplace_back(until, jobs + machine);
     }
     std::sort(ends.begin(), ends.end());
     State state = free_;
@@ -803,6 +889,7 @@ class Oracle {
   }
 
   const SmallWorld& world_;
+  std::set<Reclaim> reclaims_;  // that are still to come
   State all_;
   State free_;
   std::vector<Running> state_;
@@ -812,7 +899,8 @@ class Oracle {
   std::vector<OracleRun> runs_;
   std::map<std::string, std::uint64_t> deserved_;  // thousandths, by team
   std::map<std::uint32_t, Power> power_;
-  std::map<std::uint32_t, Wish> wishes_;  // by job
+  std::map<std::uint32_t, std::int64_t> away_;  // machines, and until when
+  std::map<std::uint32_t, Wish> wishes_;        // by job
   std::optional<std::uint32_t> first_unfit_;
   std::vector<OraclePower> powered_;
   std::int64_t now_ = 0;
@@ -857,6 +945,19 @@ void add_places(SmallWorld& world) {
   for (Job& job : world.jobs) {
     if (job.request.models == 0) job.request.models = 3;
     job.elsewhere = number(0, 2);
+  }
+}
+
+// Each machine is taken back up to twice.
+void add_reclaims(SmallWorld& world) {
+  world.spot.checkpoint_every_us = number(0, 4);
+  for (std::uint32_t machine = 0; machine < world.machines.size(); ++machine) {
+    std::int64_t at = 0;
+    for (std::uint32_t i = number(0, 2); i > 0; --i) {
+      const Reclaim& one = world.spot.planned.emplace_back(
+          Reclaim{at + number(0, 12), machine, number(0, 8), number(0, 1) == 0});
+      at = one.at_us + one.away_us + 1;
+    }
   }
 }
 
@@ -923,6 +1024,7 @@ SmallWorld any_world() {
   }
   if (!world.policy.same_rack && number(0, 2) == 0) add_pools(world);
   if (number(0, 2) == 0) add_places(world);
+  if (number(0, 2) == 0) add_reclaims(world);
   return world;
 }
 
@@ -931,9 +1033,11 @@ RC_GTEST_PROP(ReplayOracle, EveryRunIsTheOracles, ()) {
   RC_LOG() << to_text(world.policy.order) << ", " << to_text(world.policy.when_blocked) << ", "
            << to_text(world.policy.placement) << (world.policy.preempts ? ", preempts" : "")
            << (world.pools.empty() ? "" : ", pools")
-           << (world.spill_over.places.empty() ? "" : ", places");
+           << (world.spill_over.places.empty() ? "" : ", places")
+           << (world.spot.planned.empty() ? "" : ", taken back");
   const Replay replay = simulate(world.jobs, world.machines,
                                  {.scheduling = world.policy,
+                                  .spot = world.spot,
                                   .pools = world.pools,
                                   .spill_over = world.spill_over,
                                   .keep_runs = true});
@@ -960,8 +1064,10 @@ RC_GTEST_PROP(ReplayOracle, TheOrderOfTheInputChangesNothing, ()) {
   }
   // Ends at the same moment are handled in the order of the input; they are the tie that is left.
   std::set<std::int64_t> ends;
-  const ReplayOptions options{
-      .scheduling = world.policy, .pools = world.pools, .spill_over = world.spill_over};
+  const ReplayOptions options{.scheduling = world.policy,
+                              .spot = world.spot,
+                              .pools = world.pools,
+                              .spill_over = world.spill_over};
   const Replay replay = simulate(world.jobs, world.machines, options);
   for (const JobResult& result : replay.jobs) RC_PRE(ends.insert(result.end_us).second);
   const Replay again = simulate(shuffled, world.machines, options);

@@ -213,7 +213,7 @@ class RunToEnd : public Simulation {
     }
     note_later_outages();
     if (scaling_.is_used() && !replay_.is_stopped) {
-      scaling_.end_spans();
+      end_pools();
       replay_.powered = scaling_.spans();
       replay_.machine_starts = replay_.powered.size();
       std::set<std::uint32_t> were_on;
@@ -236,18 +236,24 @@ class RunToEnd : public Simulation {
   // When the next job that still waits may run elsewhere. Jobs arrive in the order of these times.
   std::int64_t next_spill_us() {
     if (options_.spill_over.places.empty()) return kNever;
+    while (!spills_again_.empty() && spills_again_.begin()->first <= now_us_) {
+      spills_again_.erase(spills_again_.begin());
+    }
+    const std::int64_t again = spills_again_.empty() ? kNever : spills_again_.begin()->first;
     for (; spilled_ < arrived_; ++spilled_) {
       const std::uint32_t job = arrivals_[spilled_];
-      const std::int64_t at = jobs_[job].submit_us + options_.spill_over.after_us;
+      const std::int64_t at = spill_us(job);
       if (at <= now_us_ || jobs_[job].elsewhere == 0 || replay_.jobs[job].first_start_us) continue;
-      return at;
+      return std::min(at, again);
     }
-    return kNever;
+    return again;
+  }
+  std::int64_t spill_us(std::uint32_t job) const {
+    return jobs_[job].submit_us + options_.spill_over.after_us;
   }
   bool may_go_elsewhere(std::uint32_t job) const {
     return jobs_[job].elsewhere > 0 &&
-           (now_us_ >= jobs_[job].submit_us + options_.spill_over.after_us ||
-            !fits_at_home_[kinds_.kind_of_job[job]]);
+           (now_us_ >= spill_us(job) || !fits_at_home_[kinds_.kind_of_job[job]]);
   }
 
   std::uint64_t milli_on(std::uint32_t machine) const {
@@ -288,7 +294,7 @@ class RunToEnd : public Simulation {
   }
   void scale() {
     // The first that fits nowhere, while nobody else is there and nothing comes.
-    if (first_unfit_ && ends_.empty() && !scaling_.is_starting()) {
+    if (first_unfit_ && ends_.empty() && returns_.empty()) {
       start_machines(scaling_.provide_all(*first_unfit_, now_us_));
     }
     for (const std::uint32_t machine : scaling_.stop_idle(now_us_)) {
@@ -301,13 +307,32 @@ class RunToEnd : public Simulation {
     return reclaimed_ < reclaims_.size() ? reclaims_[reclaimed_].at_us : kNever;
   }
 
+  // When nothing comes any more: machines that start or are away are there at their times.
+  void end_pools() {
+    while (!returns_.empty()) {
+      const auto [at_us, machine, away_us, if_on] = *returns_.begin();
+      returns_.erase(returns_.begin());
+      if (!scaling_.has(machine)) continue;
+      if (scaling_.is_starting(machine)) {
+        scaling_.machine_is_ready(machine, at_us);
+        continue;
+      }
+      scaling_.machine_is_back(machine);
+      for (const std::uint32_t other : scaling_.keep_least(at_us)) {
+        returns_.insert({scaling_.ready_us(other), other});
+      }
+    }
+    scaling_.end_spans();
+  }
+
   // Machines that are taken back after the last job's end: nobody is interrupted, and the time is
-  // not of this replay, but a period that is longer lacks them.
+  // not of this replay, but a period that is longer lacks them. A pool has others then.
   void note_later_outages() {
     std::map<std::uint32_t, std::int64_t> away_until;
     for (const Reclaim& back : returns_) away_until[back.machine] = back.at_us;
     for (; reclaimed_ < reclaims_.size(); ++reclaimed_) {
       const Reclaim& reclaim = reclaims_[reclaimed_];
+      if (scaling_.has(reclaim.machine)) continue;
       std::int64_t& until = away_until[reclaim.machine];
       if (reclaim.away_us == 0 || reclaim.at_us < until) continue;
       until = reclaim.at_us + reclaim.away_us;
@@ -336,6 +361,14 @@ class RunToEnd : public Simulation {
     count_restart(job);
   }
 
+  // For how long the scheduler believes that the job will run, if it starts now.
+  std::int64_t expected_length_us(std::uint32_t job) const {
+    const std::int64_t saved = jobs_[job].work_us - left_us_[job];
+    const std::int64_t restart =
+        replay_.jobs[job].first_start_us.has_value() ? jobs_[job].restart_us : 0;
+    return restart + std::max<std::int64_t>(1, estimate_of(jobs_[job]) - saved);
+  }
+
   std::int64_t restarted_us(std::uint32_t job) const {
     return std::min(now_us_ - begun_us_[job], restarts_us_[job]);
   }
@@ -346,36 +379,91 @@ class RunToEnd : public Simulation {
 
   void start(std::uint32_t job, Shares shares) {
     waiting_.remove(job);
+    if (!spills_again_.empty()) spills_again_.erase({spill_us(job), job});
     usage_.remove_waiting(usage_.team_of(job), jobs_[job].request);
     held_[job] = std::move(shares);
     scaling_.job_started(job, held_[job]);
     const bool resumes = replay_.jobs[job].first_start_us.has_value();
+    expected_us_[job] = now_us_ + expected_length_us(job);
     record_start(job);
     restarts_us_[job] = resumes ? jobs_[job].restart_us : 0;
     ends_.insert({now_us_ + restarts_us_[job] + left_us_[job], job});
-    const std::int64_t saved = jobs_[job].work_us - left_us_[job];
-    expected_us_[job] =
-        now_us_ + restarts_us_[job] + std::max<std::int64_t>(1, estimate_of(jobs_[job]) - saved);
     expected_.insert({expected_us_[job], job});
   }
 
   void return_machine() {
     const std::uint32_t machine = returns_.begin()->machine;
     returns_.erase(returns_.begin());
-    open_machine(machine);
-    if (scaling_.is_used()) {
+    if (scaling_.is_starting(machine)) {
+      open_machine(machine);
       scaling_.machine_is_ready(machine, now_us_);
       starting_milli_ -= milli_on(machine);
-    } else {
-      unavailable_milli_ -= milli_on(machine);
+      return;
     }
+    unavailable_milli_ -= milli_on(machine);
+    if (scaling_.has(machine)) {
+      back_into_pool(machine);
+    } else {
+      open_machine(machine);
+    }
+  }
+
+  // A machine of a pool that may be started again.
+  void back_into_pool(std::uint32_t machine) {
+    off_milli_ += milli_on(machine);
+    scaling_.machine_is_back(machine);
+    start_machines(scaling_.keep_least(now_us_));
   }
 
   // A machine that is away already can't be taken back again.
   void take_back(const Reclaim& reclaim) {
     const std::uint32_t machine = reclaim.machine;
-    if (!held_[holder_of(machine)].empty()) return;
+    const bool is_off = scaling_.is_off(machine);
+    if (is_off && reclaim.if_on) return;
+    if (!held_[holder_of(machine)].empty() && !is_off && !scaling_.is_starting(machine)) return;
     ++replay_.reclaims;
+    if (scaling_.has(machine)) {
+      take_back_from_pool(reclaim);
+    } else {
+      interrupt_on(machine);
+      reserved_for_.reset();
+      if (reclaim.away_us == 0) return;
+      close_machine(machine);
+      expected_.insert({now_us_ + reclaim.away_us, holder_of(machine)});
+      keep_away(reclaim);
+    }
+  }
+
+  void take_back_from_pool(const Reclaim& reclaim) {
+    const std::uint32_t machine = reclaim.machine;
+    if (scaling_.is_off(machine)) {
+      off_milli_ -= milli_on(machine);
+    } else if (scaling_.is_starting(machine)) {
+      starting_milli_ -= milli_on(machine);
+      returns_.erase({scaling_.ready_us(machine), machine});
+      expected_.erase({scaling_.ready_us(machine), holder_of(machine)});
+    } else {
+      interrupt_on(machine);
+      close_machine(machine);
+    }
+    reserved_for_.reset();
+    scaling_.take_back(machine, now_us_);
+    if (reclaim.away_us == 0) {
+      back_into_pool(machine);
+      return;
+    }
+    keep_away(reclaim);
+    start_machines(scaling_.keep_least(now_us_));
+  }
+
+  void keep_away(const Reclaim& reclaim) {
+    const std::int64_t until = now_us_ + reclaim.away_us;
+    returns_.insert({until, reclaim.machine});
+    replay_.outages.push_back({reclaim.machine, now_us_, until});
+    unavailable_milli_ += milli_on(reclaim.machine);
+  }
+
+  void interrupt_on(std::uint32_t machine) {
     std::vector<ExpectedEnd> interrupted;
     for (const ExpectedEnd& end : ends_) {
       const Shares& shares = held_[end.job];
@@ -388,14 +476,6 @@ class RunToEnd : public Simulation {
       ends_.erase(end);
       interrupt(end.job);
     }
-    reserved_for_.reset();
-    const std::int64_t away = reclaim.away_us;
-    if (away == 0) return;
-    close_machine(machine);
-    returns_.insert({now_us_ + away, machine});
-    replay_.outages.push_back({machine, now_us_, now_us_ + away});
-    expected_.insert({now_us_ + away, holder_of(machine)});
-    unavailable_milli_ += milli_on(machine);
   }
 
   void interrupt(std::uint32_t job) {
@@ -410,10 +490,12 @@ class RunToEnd : public Simulation {
     release(job);
     ++replay_.jobs[job].interruptions;
     add_to_queue(job);
+    if (jobs_[job].elsewhere > 0) spills_again_.emplace(spill_us(job), job);
   }
 
   void add_to_queue(std::uint32_t job) {
-    waiting_.add(job);
+    const std::int64_t saved = jobs_[job].work_us - left_us_[job];
+    waiting_.add(job, std::max<std::int64_t>(0, estimate_of(jobs_[job]) - saved));
     usage_.add_waiting(usage_.team_of(job), jobs_[job].request);
   }
 
@@ -501,7 +583,7 @@ class RunToEnd : public Simulation {
           Reservation::find(cluster_, placement_, jobs_[first].request, expected_, held_, now_us_);
       reserved_for_ = first;
     }
-    return reservation_ && reservation_->admits(shares, now_us_ + estimate_of(jobs_[job]));
+    return reservation_ && reservation_->admits(shares, now_us_ + expected_length_us(job));
   }
 
   // Machines that were taken back, are off or start hold themselves, in held_ behind the jobs.
@@ -517,6 +599,8 @@ class RunToEnd : public Simulation {
   std::optional<std::uint32_t> first_unfit_;  // of this visit of the queue
   std::optional<std::uint32_t> reserved_for_;
   std::optional<Reservation> reservation_;
+  // When jobs that were interrupted and wait may run elsewhere.
+  std::set<std::pair<std::int64_t, std::uint32_t>> spills_again_;
   std::size_t spilled_ = 0;  // of the arrivals: how many need no moment of their own any more
   std::uint64_t visit_ = 0;  // of the queue
   std::uint64_t state_ = 0;  // of what is free
@@ -796,9 +880,8 @@ Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
   CHECK(!policy.preempts || !is_fair(policy.order), "a fair queue interrupts nobody");
   CHECK(!policy.preempts || (options.spot.reclaimed_per_hour == 0 && options.spot.planned.empty()),
         "preemption and machines that are taken back are not replayed together");
-  CHECK(options.pools.empty() || (!policy.preempts && options.spot.reclaimed_per_hour == 0 &&
-                                  options.spot.planned.empty()),
-        "pools are not replayed together with preemption and machines that are taken back");
+  CHECK(options.pools.empty() || !policy.preempts,
+        "pools and preemption are not replayed together");
   CHECK(options.spill_over.places.empty() || !policy.preempts,
         "spill-over and preemption are not replayed together");
   CHECK(options.pools.empty() || !policy.same_rack,

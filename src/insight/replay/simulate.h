@@ -40,7 +40,7 @@ struct JobResult {
   std::uint32_t interruptions = 0;
 };
 
-// A machine that was taken back, until another one is there.
+// A machine that was taken back, until another one is there; one of a pool is off then.
 struct Outage {
   std::uint32_t machine;
   std::int64_t begin_us;
@@ -86,10 +86,9 @@ struct SpillOver {
 
 struct ReplayOptions {
   Scheduling scheduling = {};
-  Spot spot = {};  // REQUIRES: nothing is taken back where scheduling.preempts
-  // REQUIRES: none where scheduling.preempts or something is taken back.
-  std::vector<NodePool> pools = {};
-  SpillOver spill_over = {};  // REQUIRES: no job has other places where scheduling.preempts
+  Spot spot = {};                    // REQUIRES: nothing is taken back where scheduling.preempts
+  std::vector<NodePool> pools = {};  // REQUIRES: none where scheduling.preempts
+  SpillOver spill_over = {};         // REQUIRES: no job has other places where scheduling.preempts
   bool keep_runs = false;
   Watch* watch = nullptr;
 };

@@ -26,7 +26,7 @@ std::vector<Reclaim> draw_reclaims(std::span<const Machine> machines, const Spot
       if (random.below(kReclaimParts) >= spot.reclaimed_per_hour) continue;
       const std::int64_t at = hour + static_cast<std::int64_t>(
                                          random.below(static_cast<std::uint64_t>(kReclaimHourUs)));
-      if (at < spot.until_us) reclaims.push_back({at, machine, spot.replaced_after_us});
+      if (at < spot.until_us) reclaims.push_back({at, machine, spot.replaced_after_us, true});
     }
   }
   std::sort(reclaims.begin(), reclaims.end());
@@ -46,6 +46,7 @@ std::vector<Reclaim> all_reclaims(std::span<const Machine> machines, const Spot&
     if (is_away && is_planned) {
       Reclaim& last = all[found->second];
       last.away_us = std::max(last.away_us, one.at_us + one.away_us - last.at_us);
+      last.if_on = last.if_on && one.if_on;
       return;
     }
     if (!is_away) away.insert_or_assign(one.machine, all.size());

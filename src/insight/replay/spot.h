@@ -15,6 +15,8 @@ struct Reclaim {
   std::int64_t at_us;
   std::uint32_t machine;
   std::int64_t away_us = 0;  // how long until another one is there
+  // Only where somebody has it: a machine of a pool that is off is not taken back.
+  bool if_on = false;
   auto operator<=>(const Reclaim&) const = default;
 };
 

@@ -38,17 +38,19 @@ WaitingQueue::WaitingQueue(std::span<const Job> jobs, QueueOrder order, const Te
       order_(order),
       usage_(usage),
       is_fair_(is_fair(order)),
-      queues_(is_fair_ ? std::max<std::size_t>(1, usage.team_count()) : 1) {}
+      queues_(is_fair_ ? std::max<std::size_t>(1, usage.team_count()) : 1),
+      left_us_(jobs.size()) {}
 
 std::set<QueueKey>& WaitingQueue::queue_of(std::uint32_t job) {
   return queues_[is_fair_ ? usage_.team_of(job) : 0];
 }
 
 QueueKey WaitingQueue::key_of(std::uint32_t job) const {
-  return queue_key(order_, jobs_[job], job, estimate_of(jobs_[job]));
+  return queue_key(order_, jobs_[job], job, left_us_[job]);
 }
 
-void WaitingQueue::add(std::uint32_t job) {
+void WaitingQueue::add(std::uint32_t job, std::int64_t left_us) {
+  left_us_[job] = left_us;
   CHECK(queue_of(job).insert(key_of(job)).second, "a job waits once");
   ++size_;
 }

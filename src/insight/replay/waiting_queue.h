@@ -30,7 +30,8 @@ class WaitingQueue {
   // REQUIRES: the arguments outlive it.
   WaitingQueue(std::span<const Job> jobs, QueueOrder order, const TeamUsage& usage);
 
-  void add(std::uint32_t job);
+  // left_us: what remains of its estimate.
+  void add(std::uint32_t job, std::int64_t left_us);
   void remove(std::uint32_t job);
   std::size_t size() const { return size_; }
 
@@ -67,6 +68,7 @@ class WaitingQueue {
   const TeamUsage& usage_;
   bool is_fair_;
   std::vector<std::set<QueueKey>> queues_;  // of each team, or one
+  std::vector<std::int64_t> left_us_;       // of each job that waits
   std::size_t size_ = 0;
 };
 

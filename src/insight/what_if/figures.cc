@@ -50,6 +50,12 @@ void count_limit(Figures& figures, std::optional<std::int64_t> limit_us,
   if (!waited_us || *waited_us > *limit_us) ++figures.over_limit;
 }
 
+std::set<std::uint32_t> machines_of_pools(const replay::Replay& replay) {
+  std::set<std::uint32_t> machines(replay.never_on.begin(), replay.never_on.end());
+  for (const replay::PowerSpan& span : replay.powered) machines.insert(span.machine);
+  return machines;
+}
+
 // GPU time of each machine within the period: held by jobs, and on.
 struct MachineTimes {
   std::vector<Int128> held;
@@ -69,12 +75,13 @@ MachineTimes machine_times(const ReplayWorld& world, const replay::Replay& repla
   for (const replay::Machine& machine : world.machines) {
     times.on.push_back(Int128{replay::kMilliPerGpu} * Int128{machine.gpus} * Int128{end});
   }
-  for (const replay::PowerSpan& span : replay.powered) times.on[span.machine] = 0;
-  for (const std::uint32_t machine : replay.never_on) times.on[machine] = 0;
+  const std::set<std::uint32_t> of_pools = machines_of_pools(replay);
+  for (const std::uint32_t machine : of_pools) times.on[machine] = 0;
   for (const replay::PowerSpan& span : replay.powered) {
     add(times.on, span.machine, span.begin_us, span.end_us.value_or(end), milli_of(span.machine));
   }
   for (const replay::Outage& outage : replay.outages) {
+    if (of_pools.contains(outage.machine)) continue;  // its span has ended
     add(times.on, outage.machine, outage.begin_us, outage.end_us, -milli_of(outage.machine));
   }
   for (const replay::JobRun& run : replay.runs) {
@@ -130,9 +137,8 @@ void add_power(const ReplayWorld& world, const replay::Replay& replay, JobFigure
   const auto milli_of = [&](std::uint32_t machine) {
     return Int128{replay::kMilliPerGpu} * Int128{world.machines[machine].gpus};
   };
-  std::set<std::uint32_t> of_pools(replay.never_on.begin(), replay.never_on.end());
+  const std::set<std::uint32_t> of_pools = machines_of_pools(replay);
   for (const replay::PowerSpan& span : replay.powered) {
-    of_pools.insert(span.machine);
     const std::int64_t until = std::min(end, span.end_us.value_or(end));
     if (until <= span.begin_us) continue;
     figures.off -= milli_of(span.machine) * Int128{until - span.begin_us};
@@ -140,6 +146,11 @@ void add_power(const ReplayWorld& world, const replay::Replay& replay, JobFigure
         milli_of(span.machine) * Int128{std::min(until, span.ready_us) - span.begin_us};
   }
   for (const std::uint32_t machine : of_pools) figures.off += milli_of(machine) * Int128{end};
+  for (const replay::Outage& outage : replay.outages) {
+    if (!of_pools.contains(outage.machine)) continue;
+    figures.off -=
+        milli_of(outage.machine) * Int128{std::min(outage.end_us, end) - outage.begin_us};
+  }
   figures.node_starts = replay.machine_starts;
 }
 

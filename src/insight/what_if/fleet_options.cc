@@ -229,14 +229,22 @@ class FleetOptions : public OptionReader {
   Result<AutoscaleChange> read_autoscale(const std::string& text) const {
     const auto misread = [&] {
       return wrong("autoscale", text,
-                   "write N@START/KEPT, and which nodes: 4@5m/10m:model=H100-SXM5-80GB,pool=train; "
-                   "at least 4 are on, others start in 5 minutes and stop after 10 without work");
+                   "write N@START/KEPT or N-MOST@START/KEPT, and which nodes: "
+                   "4-20@5m/10m:model=H100-SXM5-80GB,pool=train; at least 4 of at most 20 are on, "
+                   "others start in 5 minutes and stop after 10 without work");
     };
     const std::size_t at = text.find('@');
     const std::size_t slash = text.find('/', at == std::string::npos ? 0 : at);
     if (at == std::string::npos || slash == std::string::npos) return misread();
     const std::size_t colon = text.find(':', slash);
-    const auto least = parse_number<std::uint32_t>(std::string_view(text).substr(0, at));
+    const std::string_view counts = std::string_view(text).substr(0, at);
+    const std::size_t dash = counts.find('-');
+    const auto least = parse_number<std::uint32_t>(counts.substr(0, dash));
+    std::optional<std::uint32_t> most;
+    if (dash != std::string_view::npos) {
+      most = parse_number<std::uint32_t>(counts.substr(dash + 1));
+      if (!most) return misread();
+    }
     const std::string_view start_text = std::string_view(text).substr(at + 1, slash - at - 1);
     const auto start =
         start_text == "0m" ? std::optional<std::int64_t>(0) : parse_length(start_text);
@@ -245,7 +253,12 @@ class FleetOptions : public OptionReader {
     // Which nodes is read as for --nodes.
     const auto which = read_nodes("1" + (colon == std::string::npos ? "" : text.substr(colon)));
     if (!least || !start || !kept || !which) return misread();
+    if (most && *most <= *least) {
+      return wrong("autoscale", text,
+                   "the most nodes must be more than those that are always on, or nothing scales");
+    }
     return AutoscaleChange{.least = *least,
+                           .most = most,
                            .start_us = *start,
                            .kept_us = *kept,
                            .pool = which->pool,
@@ -257,21 +270,26 @@ class FleetOptions : public OptionReader {
     for (const std::string& text : texts_.autoscaled) {
       scenario.autoscaled.push_back(TRY(read_autoscale(text)));
     }
-    const std::pair<bool, std::string_view> others[] = {
-        {texts_.preempts, "preempt"},
-        {!texts_.spot.empty(), "spot"},
-        {has_outages(), outage_option()},
-        {texts_.fewest_nodes.has_value(), "fewest-nodes"},
-        {texts_.cheapest_tiers.has_value(), "cheapest-tiers"},
-        {texts_.best_mig.has_value(), "best-mig"}};
-    for (const auto& [is_there, option] : others) {
-      if (!is_there) continue;
+    const std::pair<std::string_view, std::string_view> others[] = {
+        {texts_.preempts ? "preempt" : "",
+         "with it the first job takes room from others instead of asking for nodes"},
+        {texts_.cheapest_tiers ? "cheapest-tiers" : "",
+         "that search switches nodes on and off itself, and pays for them for tier-kept"},
+        {texts_.best_mig ? "best-mig" : "", "nodes that are cut are on all month"}};
+    for (const auto& [option, why] : others) {
+      if (option.empty()) continue;
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}autoscale can't be combined with {0}{1}: {2}", texts_.dashes,
+                              option, why));
+    }
+    const bool has_most = std::ranges::any_of(scenario.autoscaled,
+                                              [](const auto& one) { return one.most.has_value(); });
+    if (has_most && texts_.fewest_nodes) {
       return fail(
           ErrorCode::kBadValue,
-          fmt::format("{0}autoscale can't be combined with {0}{1}: {2}", texts_.dashes, option,
-                      option == "fewest-nodes" || option == "cheapest-tiers" || option == "best-mig"
-                          ? "a search chooses among nodes that are always on"
-                          : "which nodes go and come is decided by one of them only"));
+          fmt::format("{0}fewest-nodes finds how many nodes there have to be; leave the most "
+                      "of {0}autoscale out",
+                      texts_.dashes));
     }
     return {};
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/int128.h"
 #include "core/split.h"
 #include "core/try.h"
 #include "insight/what_if/scenario_facts.h"
@@ -44,32 +45,61 @@ class PoweredCharger {
     }
   }
 
-  // Each node of a pool is charged all the time, so that what it costs is known whenever it is on.
-  Result<void> check_charged(std::span<const Charge> charges, const StopCheck& is_stopped) const {
-    std::map<std::uint32_t, std::vector<Interval>> charged;
+  // What nodes cost while they are on and the bill does not charge them: their average by the hour.
+  Result<void> add_average(std::span<const Charge> charges, PoweredCharges& result,
+                           const StopCheck& is_stopped) const {
+    struct Known {
+      std::vector<Interval> charged;  // by anything
+      std::vector<Interval> by_time;
+      std::map<Currency, Costs> costs;             // of what goes by time
+      std::map<Currency, const Charge*> examples;  // the first of these
+    };
+    std::map<std::uint32_t, Known> known;
     for (std::size_t i = 0; i < charges.size(); ++i) {
       if (i % 4096 == 0) TRY(go_on(is_stopped));
-      const auto part = charges[i].charge_period.overlap(period_);
+      const Charge& charge = charges[i];
+      const auto part = charge.charge_period.overlap(period_);
       if (!part) continue;
-      for (const std::uint32_t node : fleet_.nodes_of(charges[i])) {
-        if (on_.contains(node)) charged[node].push_back(*part);
+      for (const std::uint32_t node : fleet_.nodes_of(charge)) {
+        if (!on_.contains(node)) continue;
+        Known& one = known[node];
+        one.charged.push_back(*part);
+        if (!goes_by_time(charge)) continue;
+        one.by_time.push_back(*part);
+        const auto [sum, is_new] =
+            one.costs.try_emplace(charge.costs.effective.currency(), charge.costs);
+        one.examples.try_emplace(sum->first, &charge);
+        if (is_new) continue;
+        for (Money Costs::* cost : kCosts) sum->second.*cost += charge.costs.*cost;
       }
     }
     for (const auto& [node, spans] : on_) {
-      std::vector<Interval>& parts = charged[node];
-      std::ranges::sort(parts);
-      Instant until = period_.begin();
-      for (const Interval& part : parts) {
-        if (part.begin() > until) break;
-        until = std::max(until, part.end());
+      Known& one = known[node];
+      const std::vector<Interval> missing = without(spans, united(std::move(one.charged)));
+      if (missing.empty()) continue;
+      if (one.by_time.empty()) {
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("node {} is charged nothing by time in this period, so what it "
+                                "would cost while it is on is not known; autoscale nodes that the "
+                                "bill charges, chosen by pool or by model",
+                                fleet_.any_fact(node).name.text()));
       }
-      if (until >= period_.end()) continue;
-      return fail(
-          ErrorCode::kUnsupported,
-          fmt::format("node {} is not charged from {} on, so what it would cost while it is "
-                      "on then is not known; autoscale nodes that are charged all the time, "
-                      "chosen by pool or by model",
-                      fleet_.any_fact(node).name.text(), to_text(until)));
+      ++result.at_average;
+      std::uint64_t charged_ms = 0;
+      for (const Interval& part : united(std::move(one.by_time))) charged_ms += part.length_ms();
+      std::uint64_t number = 0;
+      for (const Interval& part : missing) {
+        ++number;
+        for (const auto& [currency, costs] : one.costs) {
+          Charge charge = *one.examples.at(currency);
+          charge.charge_period = part;
+          charge.id = numbered(charge.id.hash, (kAverageStep + number) * kPieceStep);
+          for (Money Costs::* cost : kCosts) {
+            charge.costs.*cost = part_of(costs.*cost, part.length_ms(), charged_ms);
+          }
+          result.charges.push_back(std::move(charge));
+        }
+      }
     }
     return {};
   }
@@ -123,8 +153,7 @@ class PoweredCharger {
     CHECK(on_ms <= all_ms, "a node is on once at a time");
     weights.emplace_back(all_ms - on_ms);
     std::vector<Charge> pieces(parts.size(), charge);
-    for (Money Costs::* cost :
-         {&Costs::billed, &Costs::effective, &Costs::list, &Costs::contracted}) {
+    for (Money Costs::* cost : kCosts) {
       const std::vector<Money> shares = split(charge.costs.*cost, weights);
       for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].costs.*cost = shares[i];
     }
@@ -137,8 +166,49 @@ class PoweredCharger {
     }
   }
 
-  // Far from the numbers of copies of a charge.
+  // The intervals as ones that don't touch, in order.
+  static std::vector<Interval> united(std::vector<Interval> parts) {
+    std::ranges::sort(parts);
+    std::vector<Interval> all;
+    for (const Interval& part : parts) {
+      if (all.empty() || part.begin() > all.back().end()) {
+        all.push_back(part);
+      } else if (part.end() > all.back().end()) {
+        all.back() = Interval(all.back().begin(), part.end());
+      }
+    }
+    return all;
+  }
+
+  // What of the spans lies in none of the parts; both in order.
+  static std::vector<Interval> without(std::span<const Interval> spans,
+                                       const std::vector<Interval>& parts) {
+    std::vector<Interval> rest;
+    for (const Interval& span : spans) {
+      Instant from = span.begin();
+      for (const Interval& part : parts) {
+        if (part.end() <= from || part.begin() >= span.end()) continue;
+        if (const auto before = Interval::of(from, part.begin())) rest.push_back(*before);
+        from = part.end();
+      }
+      if (const auto after = Interval::of(from, span.end())) rest.push_back(*after);
+    }
+    return rest;
+  }
+
+  // The cost of so much of a time, rounded towards nothing.
+  static Money part_of(const Money& cost, std::uint64_t part_ms, std::uint64_t all_ms) {
+    const bool is_negative = cost.is_negative();
+    const auto size = static_cast<UInt128>(is_negative ? -cost.ticks() : cost.ticks());
+    const auto part = static_cast<Int128>(multiply_divide(size, part_ms, all_ms).quotient);
+    return Money::from_ticks(is_negative ? -part : part, cost.currency());
+  }
+
+  static constexpr Money Costs::* kCosts[] = {&Costs::billed, &Costs::effective, &Costs::list,
+                                              &Costs::contracted};
+  // Far from the numbers of copies of a charge, and of its pieces.
   static constexpr std::uint64_t kPieceStep = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t kAverageStep = std::uint64_t{1} << 31;
   const Interval period_;
   const FleetView& fleet_;
   std::map<std::uint32_t, std::vector<Interval>> on_;  // by node
@@ -147,7 +217,7 @@ class PoweredCharger {
 }  // namespace
 
 Result<std::vector<replay::NodePool>> node_pools(const ReplayWorld& world, const FleetView& fleet,
-                                                 const Scenario& scenario) {
+                                                 const Scenario& scenario, bool is_tried) {
   std::vector<replay::NodePool> pools;
   std::map<std::uint32_t, std::size_t> pool_of;  // by machine
   for (const AutoscaleChange& change : scenario.autoscaled) {
@@ -174,7 +244,9 @@ Result<std::vector<replay::NodePool>> node_pools(const ReplayWorld& world, const
       }
       pool.machines.push_back(i);
     }
-    if (pool.machines.size() <= pool.least) {
+    const auto size = static_cast<std::uint32_t>(pool.machines.size());
+    if (is_tried) pool.least = std::min(pool.least, size);
+    if (!is_tried && size <= pool.least) {
       return fail(ErrorCode::kConfig,
                   fmt::format("{} of {} {} are always on, so autoscaling changes nothing; keep "
                               "fewer on, or add some with nodes",
@@ -189,9 +261,9 @@ Result<PoweredCharges> charges_while_on(std::vector<Charge> charges, const Repla
                                         const FleetView& fleet, const replay::Replay& replay,
                                         const StopCheck& is_stopped) {
   const PoweredCharger charger(world, fleet, replay);
-  TRY(charger.check_charged(charges, is_stopped));
   PoweredCharges result;
   result.charges.reserve(charges.size());
+  TRY(charger.add_average(charges, result, is_stopped));
   for (std::size_t i = 0; i < charges.size(); ++i) {
     if (i % 4096 == 0) TRY(go_on(is_stopped));
     TRY(charger.add(std::move(charges[i]), result));

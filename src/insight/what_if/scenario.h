@@ -84,14 +84,17 @@ struct RepeatedJob {
 // MPS share a GPU.
 struct SliceChange {
   std::string team = {};
-  std::string profile;               // "1g.5gb", "25%"
+  std::string profile;  // "1g.5gb", "25%"
+  // Jobs that are submitted in this part of each day, in UTC; nothing: all day.
+  std::optional<replay::DailyWindow> window = {};
   std::uint32_t time_percent = 100;  // how long such a job takes then, of what it took
 };
 
 // Nodes that are started while jobs wait for them and stopped when nobody needs them, as by a
 // cluster autoscaler. Empty selectors: any.
 struct AutoscaleChange {
-  std::uint32_t least = 0;  // nodes that are always on
+  std::uint32_t least = 0;                 // nodes that are always on
+  std::optional<std::uint32_t> most = {};  // nodes of the pool; nothing: as many as there are
   std::int64_t start_us = 0;
   std::int64_t kept_us = 0;  // how long a node stays on of which nobody holds anything
   std::string pool = {};

@@ -69,6 +69,7 @@ class FleetChanger {
       if (nodes.size() == 1) charges_of_node_[nodes.front()].push_back(i);
     }
     for (const FleetChange& change : scenario_.fleet) TRY(apply(change));
+    for (const AutoscaleChange& change : scenario_.autoscaled) TRY(keep_most(change));
     TRY(go_on(is_stopped_));
     keep_facts();
     std::vector<Charge> kept;
@@ -97,6 +98,34 @@ class FleetChanger {
     }
     std::ranges::move(facts_.gpus, std::back_inserter(gpus));
     facts_.gpus = std::move(gpus);
+    stretch();
+  }
+
+  // Nodes of autoscaled pools may be on at any time of the period: they and their GPUs are there
+  // from its beginning on, and stay.
+  void stretch() {
+    std::set<NodeId> names;
+    for (const std::uint32_t index : stretched_) names.insert(fleet_.any_fact(index).name);
+    if (names.empty()) return;
+    const auto widen = [&](auto& facts, auto name_of, auto node_of) {
+      std::map<std::string, std::pair<std::size_t, std::size_t>> ends;  // first and last fact
+      for (std::size_t i = 0; i < facts.size(); ++i) {
+        if (!names.contains(node_of(facts[i]))) continue;
+        auto& [first, last] = ends.try_emplace(name_of(facts[i]), i, i).first->second;
+        if (facts[i].from < facts[first].from) first = i;
+        if (facts[i].from >= facts[last].from) last = i;
+      }
+      for (const auto& [name, end] : ends) {
+        facts[end.first].from = std::min(facts[end.first].from, period_.begin());
+        facts[end.second].to.reset();
+      }
+    };
+    widen(
+        facts_.nodes, [](const Node& node) { return node.name.text(); },
+        [](const Node& node) { return node.name; });
+    widen(
+        facts_.gpus, [](const Gpu& gpu) { return gpu.uuid.text(); },
+        [](const Gpu& gpu) { return gpu.node; });
   }
 
   Result<void> price_charges() {
@@ -157,6 +186,50 @@ class FleetChanger {
     for (std::int64_t n = 0; n < change.nodes; ++n) {
       if (n % 256 == 0) TRY(go_on(is_stopped_));
       TRY(add_copy(selected.front()));
+    }
+    return {};
+  }
+
+  // Leaves a pool as many nodes as it may have at most, the first ones. They are alike, so that it
+  // does not matter which these are.
+  Result<void> keep_most(const AutoscaleChange& change) {
+    const FleetChange of_pool{.nodes = 0, .pool = change.pool, .gpu_model = change.gpu_model};
+    const GpuModel* const model =
+        change.gpu_model.empty() ? nullptr : find_gpu_model(change.gpu_model);
+    std::vector<std::uint32_t> selected;
+    for (std::uint32_t i = 0; i < fleet_.nodes().size(); ++i) {
+      if (fleet_.nodes()[i].capacity.gpus == 0 || removed_.contains(i)) continue;
+      if (selects(of_pool, model, i)) selected.push_back(i);
+    }
+    stretched_.insert(selected.begin(), selected.end());
+    if (!change.most) return {};
+    const std::string words = in_words(of_pool);
+    for (const std::uint32_t index : selected) {
+      const NodeView& one = fleet_.nodes()[index];
+      const NodeView& first = fleet_.nodes()[selected.front()];
+      if (one.model == first.model && one.capacity.gpus == first.capacity.gpus) continue;
+      return fail(
+          ErrorCode::kConfig,
+          fmt::format("{} of cluster {} have different GPUs, so which of them an autoscaled "
+                      "pool would have at most is not known; choose one model",
+                      words, month_.cluster.text()));
+    }
+    const bool adds =
+        std::ranges::any_of(scenario_.fleet, [](const auto& one) { return one.nodes > 0; });
+    if (adds) {
+      return fail(ErrorCode::kConfig,
+                  "nodes are added, and a pool has a most: add none, or leave the most out");
+    }
+    if (selected.size() <= *change.most) {
+      return fail(ErrorCode::kConfig,
+                  fmt::format("cluster {} has {} {}, so at most {} changes nothing; leave it out, "
+                              "or add nodes",
+                              month_.cluster.text(), selected.size(), words, *change.most));
+    }
+    while (selected.size() > *change.most) {
+      TRY(remove(selected.back()));
+      stretched_.erase(selected.back());
+      selected.pop_back();
     }
     return {};
   }
@@ -254,6 +327,7 @@ class FleetChanger {
   std::set<std::uint32_t> charged_together_;
   std::map<std::uint32_t, std::vector<std::size_t>> charges_of_node_;
   std::set<std::uint32_t> removed_;
+  std::set<std::uint32_t> stretched_;  // of autoscaled pools
   std::set<std::size_t> dropped_charges_;
   std::vector<Charge> priced_;
   std::vector<Charge> added_charges_;
@@ -484,6 +558,18 @@ std::optional<MigShare> slice_of(const replay::Job& job, const std::string& prof
   return share;
 }
 
+std::uint32_t minute_of_day(const ReplayWorld& world, std::int64_t us) {
+  constexpr std::int64_t kMinuteMs = 60'000;
+  const std::int64_t at_ms = world.period.begin().time_since_epoch().count() + us / 1000;
+  return static_cast<std::uint32_t>(at_ms / kMinuteMs % (24 * 60));
+}
+
+bool is_within(const replay::DailyWindow& window, std::uint32_t minute) {
+  const bool is_after = window.from_minute <= minute;
+  const bool is_before = minute < window.to_minute;
+  return window.from_minute < window.to_minute ? is_after && is_before : is_after || is_before;
+}
+
 // Rounded down, so that seven sevenths fit one GPU.
 std::uint32_t milli_of_slice(const MigShare& share) {
   const std::uint64_t units = std::max(share.compute, share.memory).units();
@@ -509,6 +595,8 @@ Result<std::vector<std::optional<MigShare>>> change_slices(ReplayWorld& world,
     for (std::size_t i = 0; i < world.jobs.size(); ++i) {
       replay::Job& job = world.jobs[i];
       if (job.request.gpus != 1 || (!change.team.empty() && job.team != change.team)) continue;
+      if (change.window && !is_within(*change.window, minute_of_day(world, job.submit_us)))
+        continue;
       const auto share = slice_of(job, change.profile, models);
       if (!share || milli_of_slice(*share) >= replay::kMilliPerGpu) continue;
       slices[i] = share;
@@ -519,10 +607,12 @@ Result<std::vector<std::optional<MigShare>>> change_slices(ReplayWorld& world,
       changes_any = true;
     }
     if (changes_any) continue;
-    return fail(ErrorCode::kConfig,
-                fmt::format("no job{} holds one whole GPU of a model that can be cut into '{}', so "
-                            "this slice changes nothing",
-                            change.team.empty() ? "" : " of " + change.team, change.profile));
+    return fail(
+        ErrorCode::kConfig,
+        fmt::format("no job{}{} holds one whole GPU of a model that can be cut into '{}', "
+                    "so this slice changes nothing",
+                    change.team.empty() ? "" : " of " + change.team,
+                    change.window ? " that comes in that part of the day" : "", change.profile));
   }
   return slices;
 }

@@ -244,7 +244,7 @@ TEST(NodePools, AreChosenByPoolAndModel) {
                                        [](const Holding&) { return std::string(); }, {});
   ASSERT_TRUE(world.has_value());
   const auto pools_of = [&](std::string_view line) {
-    return node_pools(*world, view, scenario_of(line));
+    return node_pools(*world, view, scenario_of(line), false);
   };
   const auto pools = pools_of("autoscale=1@5m/10m:pool=train;autoscale=0@0m/1h:pool=serve");
   ASSERT_TRUE(pools.has_value());
@@ -422,22 +422,65 @@ TEST(NodePools, WhatDoesNotGoByTimeStaysWhole) {
   EXPECT_EQ(cut->charges.size(), 31u + 1 + 2);
 }
 
-TEST(NodePools, ANodeThatIsNotChargedAllTheTimeIsRefused) {
+TEST(NodePools, ANodeCostsItsAverageWhereTheBillHasNothing) {
   Fleet fleet;
   fleet.add("n1");
   fleet.add("n2");
+  // n2 is charged for ten days of the month; in the replay it is on for the first day and the 20th.
   fleet.charges.erase(fleet.charges.begin() + 31 + 10, fleet.charges.end());
+  const Money a_day = fleet.charges.back().costs.effective;
+  fleet.charges[31].costs.effective = a_day + a_day;
   const ClusterMonth month = fleet.month();
   const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
   const auto world = make_replay_world(month, view, view, kMarch,
                                        [](const Holding&) { return std::string(); }, {});
   ASSERT_TRUE(world.has_value());
-  const auto cut = charges_while_on(fleet.charges, *world, view, on_for_a_day(), {});
-  ASSERT_FALSE(cut.has_value());
-  EXPECT_EQ(cut.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(cut.error().message.find("node n2 is not charged from 2026-03-11T00:00:00Z on"),
+  replay::Replay replay = on_for_a_day();
+  constexpr std::int64_t kDay = std::int64_t{24} * 3600 * 1'000'000;
+  replay.powered.push_back(
+      {.machine = 1, .begin_us = 19 * kDay, .ready_us = 19 * kDay, .end_us = 20 * kDay});
+  const auto cut = charges_while_on(fleet.charges, *world, view, replay, {});
+  ASSERT_TRUE(cut.has_value()) << cut.error().message;
+  EXPECT_EQ(cut->at_average, 1u);
+  ASSERT_EQ(cut->charges.size(), 31u + 1 + 1);
+  // Eleven days' cost in ten days: 1.1 of a day.
+  const Charge& average = cut->charges.front();
+  EXPECT_EQ(average.charge_period, Interval(kMarch.begin() + std::chrono::hours(19 * 24),
+                                            kMarch.begin() + std::chrono::hours(20 * 24)));
+  EXPECT_EQ(average.costs.effective.ticks() * 10, a_day.ticks() * 11);
+  // What is never charged has no average.
+  fleet.charges.erase(fleet.charges.begin() + 31, fleet.charges.end());
+  const auto refused_cut = charges_while_on(fleet.charges, *world, view, replay, {});
+  ASSERT_FALSE(refused_cut.has_value());
+  EXPECT_EQ(refused_cut.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(refused_cut.error().message.find("node n2 is charged nothing by time"),
             std::string::npos)
-      << cut.error().message;
+      << refused_cut.error().message;
+}
+
+TEST(ScenarioFacts, APoolKeepsItsMostNodes) {
+  Fleet fleet;
+  for (const char* name : {"n1", "n2", "n3"}) fleet.add(name);
+  fleet.add("s1", "serve").gpu_model = "A100-SXM4-40GB";
+  fleet.nodes[1].to = kMarch.begin() + std::chrono::hours(24);
+  const ClusterMonth month = fleet.month();
+  const auto facts =
+      change_fleet(month, kMarch, scenario_of("autoscale=0-2@5m/10m:pool=train"), {});
+  ASSERT_TRUE(facts.has_value()) << facts.error().message;
+  std::vector<std::string> names;
+  for (const Node& node : facts->nodes) names.push_back(node.name.text());
+  EXPECT_EQ(names, (std::vector<std::string>{"n1", "n2", "s1"}));
+  EXPECT_EQ(facts->charges.size(), 3u * 31);
+  EXPECT_FALSE(facts->nodes[1].to.has_value()) << "it may be started at any time";
+  for (const auto& [line, why] :
+       {std::pair{"autoscale=0-3@5m/10m:pool=train", "has 3 nodes of pool train, so at most 3"},
+        std::pair{"autoscale=0-2@5m/10m", "have different GPUs"},
+        std::pair{"nodes=+4;autoscale=0-2@5m/10m:pool=train", "add none, or leave the most out"}}) {
+    const auto refused_facts = change_fleet(month, kMarch, scenario_of(line), {});
+    ASSERT_FALSE(refused_facts.has_value()) << line;
+    EXPECT_NE(refused_facts.error().message.find(why), std::string::npos)
+        << refused_facts.error().message;
+  }
 }
 
 TEST(NodePools, HaveNeitherNodesWithoutGpusNorThoseThatAreNeeded) {
@@ -456,7 +499,7 @@ TEST(NodePools, HaveNeitherNodesWithoutGpusNorThoseThatAreNeeded) {
   const auto world = make_replay_world(month, view, view, kMarch,
                                        [](const Holding&) { return std::string(); }, {});
   ASSERT_TRUE(world.has_value());
-  const auto pools = node_pools(*world, view, scenario_of("autoscale=0@5m/10m"));
+  const auto pools = node_pools(*world, view, scenario_of("autoscale=0@5m/10m"), false);
   ASSERT_TRUE(pools.has_value());
   ASSERT_EQ(pools->front().machines.size(), 1u);
   EXPECT_EQ(world->machines[pools->front().machines.front()].name, "n2");
@@ -497,6 +540,10 @@ TEST(ScenarioText, RefusesWhatHasNoEffect) {
         std::pair{"blocked=skip;lengths=limit", "lengths changes nothing here"},
         std::pair{"seed=2", "seed changes nothing here"},
         std::pair{"autoscale=4@5m/10m;preempt;scheduler=srtf", "can't be combined with preempt"},
+        std::pair{"autoscale=4-4@5m/10m", "the most nodes must be more"},
+        std::pair{"autoscale=4-x@5m/10m", "write N@START/KEPT"},
+        std::pair{"autoscale=4@5m/10m;cheapest-tiers=60;committed=60%", "with cheapest-tiers"},
+        std::pair{"slice=1g.5gb/8-20", "after '/' stands the part of the day"},
         std::pair{"spill-over=pool", "spill-over 'pool': write pool@LENGTH"},
         std::pair{"spill-over=pool@60m;preempt;scheduler=srtf", "can't be combined with preempt"},
         std::pair{"same-rack=8;autoscale=4@5m/10m", "can't be combined with autoscale"},
@@ -508,7 +555,9 @@ TEST(ScenarioText, RefusesWhatHasNoEffect) {
   for (const char* line :
        {"weight=nlp=2;scheduler=drf", "depth=5", "blocked=skip;depth=5", "seed=2;spot=1%",
         "preempt;scheduler=srtf;lengths=limit", "spill-over=region@0m;same-rack=8", "fitted;seed=3",
-        "slo=nlp=60;slo=240", "autoscale=0@0m/1h:model=V100-SXM2-16GB;autoscale=1@5m/90m:pool=a"}) {
+        "slice=nlp=1g.5gb@120%/08:00-20:00", "autoscale=4-20@5m/10m;spot=2%",
+        "autoscale=4@5m/10m;outage=1@2026-03-05T00:00:00Z/24h", "slo=nlp=60;slo=240",
+        "autoscale=0@0m/1h:model=V100-SXM2-16GB;autoscale=1@5m/90m:pool=a"}) {
     EXPECT_EQ(refused(line), "") << line;
     const auto texts = parse_scenario_line(line);
     ASSERT_TRUE(texts.has_value());
@@ -516,6 +565,35 @@ TEST(ScenarioText, RefusesWhatHasNoEffect) {
     ASSERT_TRUE(again.has_value());
     EXPECT_EQ(scenario_line(*again), scenario_line(*texts));
   }
+}
+
+TEST(ScenarioFacts, SlicesOfAPartOfTheDayAreForJobsThatComeThen) {
+  Fleet fleet;
+  fleet.add("gpu").gpu_model = "A100-SXM4-40GB";
+  const ClusterMonth month = fleet.month();
+  const FleetView view(month.nodes, month.gpus, month.catalog, month.join_rules);
+  auto made = make_replay_world(month, view, view, kMarch,
+                                [](const Holding&) { return std::string(); }, {});
+  ASSERT_TRUE(made.has_value());
+  const ReplayWorld jobs = world_of({"day", "evening", "night"});
+  made->jobs = jobs.jobs;
+  made->origins = jobs.origins;
+  constexpr std::int64_t kHour = std::int64_t{3600} * 1'000'000;
+  made->jobs[0].submit_us = (24 + 8) * kHour;
+  made->jobs[1].submit_us = 20 * kHour;
+  made->jobs[2].submit_us = 3 * kHour;
+  const auto moved = [&](std::string_view line) {
+    ReplayWorld world = *made;
+    const auto slices = change_slices(world, view, scenario_of(line));
+    std::string text;
+    if (!slices) return slices.error().message;
+    for (const auto& slice : *slices) text += slice ? 'x' : '-';
+    return text;
+  };
+  EXPECT_EQ(moved("slice=1g.5gb/08:00-20:00"), "x--");
+  EXPECT_EQ(moved("slice=1g.5gb/20:00-08:00"), "-xx");
+  EXPECT_NE(moved("slice=1g.5gb/12:00-13:00").find("that comes in that part of the day"),
+            std::string::npos);
 }
 
 TEST(ScenarioFacts, SlicesIgnoreNodesWithoutGpus) {

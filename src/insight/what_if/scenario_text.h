@@ -30,14 +30,14 @@ struct ScenarioTexts {
   std::vector<std::string> nodes;          // "-20:model=H100-SXM5-80GB,pool=train"
   std::vector<std::string> demand;         // "TEAM=150%", "150%"
   std::vector<std::string> prices;         // "MODEL=60%", "60%"
-  std::vector<std::string> slices;         // "TEAM=1g.5gb@120%", "1g.5gb"
+  std::vector<std::string> slices;         // "TEAM=1g.5gb@120%/08:00-20:00", "1g.5gb"
   std::vector<std::string> commitments;    // "ID@2026-03-15T00:00:00Z=60%", "2026-03-15T00:00:00Z"
   std::vector<std::string> quotas;         // "TEAM=8", "TEAM=8+4"
   std::vector<std::string> windows;        // "TEAM=20:00-06:00"
   std::vector<std::string> outages;        // "4@2026-03-05T00:00:00Z/24h:pool=train"
   std::vector<std::string> new_teams;      // "acme=nlp@50%"
   std::vector<std::string> repeated;       // "nlp=8x24h@mon 02:00"
-  std::vector<std::string> autoscaled;     // "4@5m/10m:pool=train"
+  std::vector<std::string> autoscaled;     // "4@5m/10m", "4-20@5m/10m:pool=train"
   std::vector<std::string> slos;           // "TEAM=60", "60": minutes
   std::vector<std::string> power;          // "MODEL=700/100": watts
   std::string spill_over;                  // "pool@60m", "region@0m"

@@ -61,10 +61,19 @@ class TeamOptions : public OptionReader {
     return {};
   }
 
-  // "nlp=1g.5gb@120%", "1g.5gb".
+  // "nlp=1g.5gb@120%", "1g.5gb", "nlp=1g.5gb@120%/08:00-20:00".
   Result<SliceChange> read_slice(const std::string& text) const {
     SliceChange change;
     std::string rest = text;
+    if (const std::size_t slash = rest.rfind('/'); slash != std::string::npos) {
+      change.window = parse_window(std::string_view(rest).substr(slash + 1));
+      if (!change.window) {
+        return wrong("slice", text,
+                     "after '/' stands the part of the day in UTC in which such jobs come, such as "
+                     "08:00-20:00");
+      }
+      rest.resize(slash);
+    }
     if (const std::size_t equals = rest.rfind('='); equals != std::string::npos) {
       change.team = rest.substr(0, equals);
       rest.erase(0, equals + 1);

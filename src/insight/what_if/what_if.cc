@@ -447,7 +447,7 @@ class WhatIfRun {
   };
   Result<ScenarioWorld> scenario_world(const ClusterMonth& changed, const FleetView& fleet,
                                        const FleetView& ran_on, const TeamOf& team_of,
-                                       const Scenario& scenario) const {
+                                       const Scenario& scenario, bool is_tried = false) const {
     ReplayWorld world = TRY(make_replay_world(
         changed, fleet, ran_on, input_.period, team_of,
         {.home = scenario.spill_over ? std::optional(scenario.spill_over->scope) : std::nullopt,
@@ -462,7 +462,7 @@ class WhatIfRun {
     TRY(check_horizon(world));
     add_measures(world, fleet);
     const replay::Spot spot = TRY(spot_of(world, fleet));
-    auto pools = TRY(node_pools(world, fleet, scenario));
+    auto pools = TRY(node_pools(world, fleet, scenario, is_tried));
     return ScenarioWorld{std::move(world), std::move(slices), spot, std::move(pools)};
   }
 
@@ -512,10 +512,11 @@ class WhatIfRun {
     if (change != 0) {
       scenario.fleet.push_back({.nodes = change, .pool = {}, .gpu_model = goal.gpu_model});
     }
-    const ScenarioFacts facts = TRY(facts_of(scenario));
+    ScenarioFacts facts = TRY(facts_of(scenario));
     const ClusterMonth changed = month_with(facts);
     const FleetView fleet(changed.nodes, changed.gpus, month_.catalog, month_.join_rules);
-    const ScenarioWorld tried = TRY(scenario_world(changed, fleet, ran_on, team_of, scenario));
+    const ScenarioWorld tried =
+        TRY(scenario_world(changed, fleet, ran_on, team_of, scenario, true));
     TRY(begin(WhatIfProgress::Stage::kScenario, tried.world.jobs.size()));
     const replay::Replay replay =
         TRY(replay_of(tried.world, scenario.scheduling, tried.spot, tried.pools));
@@ -528,6 +529,10 @@ class WhatIfRun {
       const bool is_of_model =
           goal.gpu_model.empty() || view.model == find_gpu_model(goal.gpu_model);
       if (is_of_model && was_there(view, input_.period)) ++point.nodes;
+    }
+    if (!tried.pools.empty()) {
+      auto powered = TRY(charges_while_on(facts.charges, tried.world, fleet, replay, is_stopped_));
+      facts.charges = std::move(powered.charges);
     }
     for (const Charge& charge : facts.charges) {
       const Money& cost = charge.costs.*input_.cost;
@@ -824,6 +829,7 @@ class WhatIfRun {
       facts.charges = std::move(powered.charges);
       changed.charges = facts.charges;
       result.charges_kept_whole = powered.kept_whole;
+      result.nodes_at_average = powered.at_average;
     }
     result.cost_would_be = TRY(costs_of(changed));
     TRY(name_new_teams(world, result.cost_would_be));

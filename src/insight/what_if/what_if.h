@@ -116,6 +116,7 @@ struct WhatIf {
   std::uint64_t left_as_they_were = 0;   // holdings that no replay moves
   std::uint64_t rounded_up = 0;          // jobs whose fractions became whole GPUs
   std::uint64_t charges_kept_whole = 0;  // of autoscaled nodes, that don't go by time
+  std::uint64_t nodes_at_average = 0;    // autoscaled, and on while the bill did not charge them
   std::uint64_t partly_there = 0;        // nodes counted as if there all the time
 };
 

@@ -67,7 +67,7 @@ export function inWords(part: string): string {
     case "outage": return `Outage: ${value.replace("@", " nodes from ").replace("/", " for ")}`;
     case "new-team": return `New team ${value.replace("=", ": as ").replace("@", ", ")}${value.includes("@") ? " of the jobs" : ""}`;
     case "repeat": return `${name}: ${rest.replace("x", " GPUs for ").replace("@", " each ")}`;
-    case "autoscale": return `Autoscaled: at least ${value.replace("@", ", starting in ").replace("/", ", kept ").replace(/:(.*)$/, (_, which: string) => ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})`)}`;
+    case "autoscale": return `Autoscaled: at least ${value.replace(/^(\d+)-(\d+)/, "$1 and at most $2").replace("@", ", starting in ").replace("/", ", kept ").replace(/:(.*)$/, (_, which: string) => ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})`)}`;
     case "spill-over": return `Jobs stay in their ${rest.replace("@", ", and leave after waiting ")}`;
     case "same-rack": return `Jobs on several nodes stay in a rack of ${rest} nodes`;
     case "slo": return name ? `${name} may wait ${rest} min` : `Limit of waiting, where a team has none of its own: ${rest} min`;
@@ -84,7 +84,7 @@ export function inWords(part: string): string {
     case "best-mig": return `Search the best MIG layout: 95 % wait at most ${rest} min`;
     case "mig-model": return `Cut ${rest}`;
     case "tries": return `At most ${rest} replays`;
-    case "slice": return `${name || "Everybody"}: one-GPU jobs on ${rest.replace("@", ", taking ")}${rest.includes("@") ? " of their time" : ""}`;
+    case "slice": return `${name || "Everybody"}: one-GPU jobs${rest.includes("/") ? ` of ${rest.split("/")[1]} UTC` : ""} on ${(rest.split("/")[0] ?? "").replace("@", ", taking ")}${rest.includes("@") ? " of their time" : ""}`;
     case "weight": return `${name} weighs ${rest}`;
     case "scheduler": return `Scheduler ${rest}`;
     case "blocked": return `While blocked: ${rest}`;
