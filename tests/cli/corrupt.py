@@ -21,6 +21,10 @@ expect(len(charge) == 32, f"the line is not named: {line}")
 expect("i-0" in line or "Generated" in line, f"neither resource nor description: {line}")
 expect_run(["explain", "--charge", charge], cwd, 1, ["differ from what the rules give"])
 
+# It would lose the ledger's lock to open it as a file.
+expect_run(["import", "--cluster", "lab", "nodes.csv", "pennyweight.duckdb"], cwd, 1,
+           ["pennyweight.duckdb: it is the ledger itself"])
+
 store = cwd / "pennyweight.duckdb"
 damaged = bytearray(store.read_bytes())
 for block in range(12288, len(damaged), 262144):

@@ -102,6 +102,16 @@ Result<OpenedFile> open_file(const std::string& path, const InputFormat* given,
   return OpenedFile{std::move(file), std::move(first), *detected};
 }
 
+// Closing a file gives up all locks that this process has of it, and the ledger's must stay.
+Result<void> check_is_no_ledger(const std::string& path, const Config& config) {
+  std::error_code missing;
+  if (!std::filesystem::equivalent(path, config.store_path, missing)) return {};
+  return fail(ErrorCode::kBadFile,
+              fmt::format("cannot import {}: it is the ledger itself; name bills, records or "
+                          "inventories",
+                          path));
+}
+
 // When the file was last changed; absent for standard input.
 std::optional<Instant> changed_at(const std::string& path) {
   std::error_code failed;
@@ -370,6 +380,7 @@ Result<FileImport> import_files(Store& store, const std::vector<std::string>& pa
   std::optional<RateCard> card;
   const Instant now = clock.now();
   for (const std::string& path : paths) {
+    TRY(check_is_no_ledger(path, config));
     auto opened = TRY(open_file(path, options.format, options.name));
     const std::string name = options.name.empty() ? opened.file.name() : options.name;
     if (!session) {
