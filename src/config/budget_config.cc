@@ -62,7 +62,9 @@ class BudgetReader {
       const bool is_time = !budget_.amounts.empty() && budget_.currency() == kGpuHourUnit;
       budget_.cost = is_time ? kGpuHourCost : kUsualCost;
     }
-    if (const auto sound = check_budget(budget_); !sound) {
+    auto sound = check_budget(budget_);
+    if (sound) sound = check_budget_texts(budget_);
+    if (!sound) {
       yaml_.refuse(node, sound.error().message);
       return std::nullopt;
     }

@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kDeadMax = 10'000;
 constexpr std::uint32_t kAttemptsMax = 40;   // with the back-off, a day
-constexpr std::size_t kDeliveriesMax = 200;  // of one round
+constexpr std::size_t kDeliveriesMax = 200;  // of one round and receiver
 constexpr milliseconds kBackOffFirst{2'000};
 constexpr milliseconds kBackOffMax{3'600'000};
 constexpr milliseconds kForecastsEvery{900'000};
@@ -37,7 +37,7 @@ constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 16);  // also `a
 constexpr milliseconds kDevicesEvery{5'000};
 // A receiver that takes longer gets the rest in the next round: others wait for it.
 constexpr milliseconds kReceiverTimeMax{10'000};
-// After so many messages that a receiver refuses in a row, it is taken for one that fails.
+// After so many messages that a receiver refuses in a row, the rest waits for the next round.
 constexpr int kRefusalsMax = 5;
 // While something waits to be delivered.
 constexpr milliseconds kRoundEvery{1'000};
@@ -392,9 +392,10 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
   std::vector<OutboxEntry> due;
   std::vector<OutboxEntry*> taken;
   std::set<std::tuple<std::string_view, std::string_view, std::string_view>> waiting;
+  std::map<std::string_view, std::size_t> due_of;  // each receiver
   for (OutboxEntry& entry : state_.outbox) {
-    if (due.size() >= kDeliveriesMax) break;
-    if (troubles_.is_paused(entry.receiver, now)) continue;
+    std::size_t& count = due_of[entry.receiver];
+    if (count >= kDeliveriesMax || troubles_.is_paused(entry.receiver, now)) continue;
     const AlertCondition& condition = entry.notification.alert.condition;
     const ReceiverConfig* receiver = find_receiver(entry.receiver);
     // A digest has the beginning and the end in one message, in order.
@@ -413,6 +414,7 @@ std::vector<OutboxEntry> AlertService::take_due(Instant now) {
     const bool waits_long = is_digest || (receiver != nullptr && is_put_off(*receiver));
     const milliseconds wait_max = waits_long ? kDigestWaitMax : 2 * kBackOffMax;
     if (entry.next > now && entry.next - now < wait_max) continue;
+    ++count;
     due.push_back(entry);
     ++entry.attempts;
     taken.push_back(&entry);
@@ -497,9 +499,12 @@ void AlertService::deliver_to(const std::string& name, std::vector<const OutboxE
     std::ranges::stable_partition(
         entries, [&](const OutboxEntry* entry) { return !troubles_.has_failed(name, id(entry)); });
   }
-  // One that does not answer is not asked again in this round, nor one that only refuses.
+  // One that does not answer is not asked again in this round.
   std::string failure = has_receiver ? "" : "there is no such receiver any more";
   int refusals = 0;
+  const auto is_over = [&] {
+    return refusals >= kRefusalsMax || std::chrono::steady_clock::now() - begun > kReceiverTimeMax;
+  };
   for (std::size_t begin = 0; begin < entries.size();) {
     const std::size_t most = has_receiver ? notifications_per_message(receiver->kind) : 1;
     std::vector<AlertNotification> message{entries[begin]->notification};
@@ -510,33 +515,35 @@ void AlertService::deliver_to(const std::string& name, std::vector<const OutboxE
     if (has_receiver) message.resize(count_in_message(*receiver, message));
     const auto part = std::span(entries).subspan(begin, message.size());
     begin += message.size();
-    if (failure.empty() && std::chrono::steady_clock::now() - begun > kReceiverTimeMax) {
+    if (failure.empty() && is_over()) {
       put_back(part);
       continue;
     }
     if (has_receiver && receiver->has_approval_links) add_approval_links(message);
     std::string problem = failure;
+    Instant at = now;
     if (failure.empty()) {
       const bool is_retry =
           std::ranges::any_of(part, [](const auto* entry) { return entry->attempts > 0; });
       std::vector<std::string> ids;
       std::ranges::transform(part, std::back_inserter(ids), id);
       const auto sent = delivery_.send(*receiver, message, is_retry, now, ongoing);
+      at = clock_.now();  // a time-out takes its time
       if (sent) {
         refusals = 0;
         troubles_.note_sent(name, ids);
+      } else if (problem = sent.error().message; sent.error().code == ErrorCode::kBadValue) {
+        troubles_.note_refused(name, ids);
+        // One that only refuses is left alone for a while, too; what it was not asked counts as
+        // nothing that was tried.
+        if (++refusals >= kRefusalsMax) troubles_.note_failed(name, ids, at);
       } else {
-        problem = sent.error().message;
-        const bool is_refusal = sent.error().code == ErrorCode::kBadValue;
-        if (is_refusal) troubles_.note_refused(name, ids);
-        if (!is_refusal || ++refusals >= kRefusalsMax) {
-          failure = problem;
-          troubles_.note_failed(name, ids, now);
-        }
+        failure = problem;
+        troubles_.note_failed(name, ids, at);
       }
     }
     const std::lock_guard lock(mutex_);
-    for (const OutboxEntry* entry : part) settle(*entry, problem, has_receiver, now);
+    for (const OutboxEntry* entry : part) settle(*entry, problem, has_receiver, at);
   }
 }
 

@@ -184,6 +184,22 @@ Result<void> check_budget(const Budget& budget) {
   return {};
 }
 
+Result<void> check_budget_texts(const Budget& budget) {
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7F;
+  };
+  std::vector<std::pair<std::string_view, std::string_view>> texts = {
+      {"name", budget.name}, {"owner", budget.owner}, {"parent", budget.parent}};
+  for (const std::string& filter : budget.filters) texts.emplace_back("filter", filter);
+  for (const auto& [what, text] : texts) {
+    if (std::ranges::none_of(text, is_control)) continue;
+    return fail(ErrorCode::kBadValue,
+                fmt::format("budget '{}': its {} has a line end or another control character",
+                            budget.name.substr(0, budget.name.find_first_of("\r\n")), what));
+  }
+  return {};
+}
+
 BudgetDays budget_days(const Budget& budget, Date day) {
   const year_month_day date(day);
   const auto month = static_cast<unsigned>(date.month());

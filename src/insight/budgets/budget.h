@@ -67,6 +67,10 @@ struct BudgetDays {
   int count() const { return static_cast<int>((last - first).count()) + 1; }
   bool operator==(const BudgetDays&) const = default;
 };
+// Of a budget that is set anew: its name, owner, parent and filters have no control characters,
+// such as line ends, which would look like another budget where it is listed. Error of kBadValue.
+Result<void> check_budget_texts(const Budget& budget);
+
 // The period that holds `day`. A week begins on Monday. A project has one period.
 BudgetDays budget_days(const Budget& budget, Date day);
 

@@ -123,6 +123,7 @@ Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::
   for (const auto& [name, budget] : current_) names.insert(name);
   for (const Budget& budget : budgets) {
     TRY(check_budget(budget));
+    TRY(check_budget_texts(budget));
     const auto known = current_.find(budget.name);
     const bool is_known = known != current_.end();
     if (is_known && known->second == budget) continue;

@@ -167,6 +167,15 @@ TEST_F(BudgetBookTest, WhatIsNotRecordedIsNotChangedAndADamagedBookIsNotEmpty) {
   EXPECT_FALSE(book.set({&one, 1}, "ana", kNow, recorded));
 }
 
+TEST(BudgetCsv, ANameIsOneLine) {
+  const auto budgets = parse_budget_csv("name,amount\n\"a\nb\",5 USD\n", "plan.csv");
+  ASSERT_TRUE(budgets) << budgets.error().message;
+  const auto checked = check_budget_texts(budgets->front());
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().message,
+            "budget 'a': its name has a line end or another control character");
+}
+
 TEST(BudgetCsv, IsAllOrNothing) {
   const auto sound = parse_budget_csv(
       "name,filter,amount,owner,roll_over,from\n"

@@ -46,7 +46,9 @@ interface Fields {
 // What the form does not show stays as it was, and so do the amounts of other days.
 function bodyOf(known: Budget | undefined, { filter, amount, since, owner, period, first, last }: Fields) {
   const { name: _, cost, amount: always, amounts = [], from, to: __, ...rest } = known ?? {};
-  const others = amounts.filter((one) => one.from !== since);
+  // The amount that the form showed moves to an earlier day with those between; a later day is a new one.
+  const shown = known ? amountNow(known).from : "";
+  const others = amounts.filter((one) => one.from !== since && (one.from < since || one.from > shown || since > shown));
   const dated = since ? [...others, { from: since, amount }].sort((a, b) => a.from.localeCompare(b.from)) : others;
   return {
     ...rest,
