@@ -17,34 +17,13 @@
 #include "core/int128.h"
 #include "core/try.h"
 #include "ledger/usage.h"
+#include "ledger/usage_summary.h"
 
 namespace pennyweight {
 namespace {
 
 constexpr std::array<std::string_view, 5> kDeviceDimensions = {"cluster", "node", "gpu", "instance",
                                                                "gpu_model"};
-
-enum class Combining { kMean, kMost, kSum, kLast };
-
-Combining combining_of(const UsageNumber& number) {
-  const std::string_view name = number.column;
-  if (number.is_sum) return Combining::kSum;
-  if (name == "last_xid") return Combining::kLast;
-  return name.contains("_max_") || name == "memory_total_bytes" ? Combining::kMost
-                                                                : Combining::kMean;
-}
-
-// A counter since the driver was loaded says nothing of a time; what was used in it has its own
-// number.
-bool is_shown(const UsageNumber& number) {
-  return std::string_view(number.column) != "energy_millijoules";
-}
-
-bool is_of_events(const UsageNumber& number) {
-  const std::string_view name = number.column;
-  return name == "xid_errors" || name == "last_xid" || name == "ecc_errors" ||
-         name == "throttled_ms";
-}
 
 bool has_event(const Usage& usage) {
   return usage.xid_errors.value_or(0) > 0 || usage.ecc_errors.value_or(0) > 0 ||
@@ -59,13 +38,6 @@ const std::string& value_of(std::string_view dimension, const Usage& usage) {
   return usage.model;
 }
 
-// What the instances of a card have each their own of; the rest is of the whole card, whichever
-// row says it.
-bool is_of_instance(const UsageNumber& number) {
-  const std::string_view name = number.column;
-  return name.ends_with("_ppm") || name.starts_with("memory_");
-}
-
 // One number of a row, so far.
 struct HealthNumber {
   UInt128 sum = 0;
@@ -73,17 +45,19 @@ struct HealthNumber {
   std::uint64_t extreme = 0;  // the most, or the last
   bool is_left_out = false;   // a MIG instance's came, which is not its card's
 
-  Cell cell(Combining how) const {
+  Cell cell(UsageCombining how) const {
     if (weight == 0 || is_left_out) return {};
     switch (how) {
-      case Combining::kMean:
+      case UsageCombining::kMean:
         return static_cast<std::uint64_t>((sum + weight / 2) / weight);
-      case Combining::kMost:
+      case UsageCombining::kMost:
         return extreme;
-      case Combining::kSum:
+      case UsageCombining::kSum:
         return static_cast<std::uint64_t>(sum);
-      case Combining::kLast:
+      case UsageCombining::kLast:
         return extreme == 0 ? Cell() : Cell(extreme);
+      case UsageCombining::kNever:
+        return {};
     }
     return {};
   }
@@ -98,16 +72,17 @@ struct HealthRow {
 // A number that the table has.
 struct Listed {
   const UsageNumber* number;
-  Combining how;
-  bool is_of_instance;
+  const UsageSummaryRule* rule;
 };
 
 class DeviceHealth {
  public:
   DeviceHealth(const DeviceHealthQuery& query, const TimeZone& zone) : query_(query), zone_(zone) {
-    for (const UsageNumber& number : kUsageNumbers) {
-      if (!is_shown(number) || (query.events_only && !is_of_events(number))) continue;
-      listed_.push_back({&number, combining_of(number), is_of_instance(number)});
+    for (std::size_t i = 0; i < kUsageNumbers.size(); ++i) {
+      const UsageSummaryRule& rule = kUsageSummaryRules[i];
+      if (rule.combining == UsageCombining::kNever) continue;
+      if (query.events_only && !rule.is_of_event) continue;
+      listed_.push_back({&kUsageNumbers[i], &rule});
     }
     // One instance of a card is meant.
     names_instance_ =
@@ -161,7 +136,7 @@ class DeviceHealth {
       if (has_time) cells.emplace_back(node.key().bucket);
       for (const std::string& value : node.key().keys) cells.emplace_back(value);
       for (std::size_t i = 0; i < listed_.size(); ++i) {
-        cells.push_back(row.numbers[i].cell(listed_[i].how));
+        cells.push_back(row.numbers[i].cell(listed_[i].rule->combining));
         is_left_out = is_left_out || row.numbers[i].is_left_out;
       }
       if (!query_.events_only) cells.push_back(row.hottest == 0 ? Cell() : Cell(row.hottest));
@@ -184,24 +159,26 @@ class DeviceHealth {
       const auto& value = usage.*listed_[i].number->field;
       if (!value) continue;
       HealthNumber& number = row.numbers[i];
-      if (is_part && listed_[i].is_of_instance) {
+      if (is_part && listed_[i].rule->is_of_instance) {
         number.is_left_out = true;
         continue;
       }
       number.weight += ms;
-      switch (listed_[i].how) {
-        case Combining::kMean:
+      switch (listed_[i].rule->combining) {
+        case UsageCombining::kMean:
           number.sum += UInt128{*value} * ms;
           break;
-        case Combining::kMost:
+        case UsageCombining::kMost:
           number.extreme = std::max(number.extreme, *value);
           break;
-        case Combining::kSum:
+        case UsageCombining::kSum:
           number.sum += *value;
           break;
-        case Combining::kLast:
+        case UsageCombining::kLast:
           if (at >= row.last_at) number.extreme = *value;
           row.last_at = std::max(row.last_at, at);
+          break;
+        case UsageCombining::kNever:
           break;
       }
     }
