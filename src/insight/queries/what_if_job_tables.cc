@@ -34,7 +34,7 @@ std::string limits_text(const WhatIfQuery& query) {
   for (const what_if::QueueLimit& limit : query.scenario.queue_limits) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
                         limit.team.empty() ? std::string("others") : limit.team,
-                        duration_text(limit.wait_us));
+                        replayed_duration_text(limit.wait_us));
   }
   return text;
 }
@@ -58,8 +58,8 @@ Table what_if_calibration_table(const what_if::WhatIf& result, const std::string
   const auto wait = [&](const std::string& name, std::int64_t TimeFigures::* figure) {
     const std::int64_t was = result.was.wait.*figure;
     const std::int64_t replayed = result.calibrated.wait.*figure;
-    table.rows.push_back(
-        {name, duration_text(was), duration_text(replayed), difference_text(was, replayed)});
+    table.rows.push_back({name, replayed_duration_text(was), replayed_duration_text(replayed),
+                          difference_text(was, replayed)});
   };
   wait("wait, p50", &TimeFigures::p50);
   wait("wait, p95", &TimeFigures::p95);
@@ -97,16 +97,19 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   };
   add("jobs", [](const JobFigures& each) { return replayed_count_text(each.jobs); });
   add("never start", [](const JobFigures& each) { return replayed_count_text(each.never_start); });
-  add("mean wait", [](const JobFigures& each) { return duration_text(each.wait.mean); });
-  add("wait, p50", [](const JobFigures& each) { return duration_text(each.wait.p50); });
-  add("wait, p95", [](const JobFigures& each) { return duration_text(each.wait.p95); });
-  add("wait, p99", [](const JobFigures& each) { return duration_text(each.wait.p99); });
+  add("mean wait", [](const JobFigures& each) { return replayed_duration_text(each.wait.mean); });
+  add("wait, p50", [](const JobFigures& each) { return replayed_duration_text(each.wait.p50); });
+  add("wait, p95", [](const JobFigures& each) { return replayed_duration_text(each.wait.p95); });
+  add("wait, p99", [](const JobFigures& each) { return replayed_duration_text(each.wait.p99); });
   add("mean completion",
-      [](const JobFigures& each) { return duration_text(each.completion.mean); });
-  add("completion, p50", [](const JobFigures& each) { return duration_text(each.completion.p50); });
-  add("completion, p95", [](const JobFigures& each) { return duration_text(each.completion.p95); });
-  add("completion, p99", [](const JobFigures& each) { return duration_text(each.completion.p99); });
-  add("makespan", [](const JobFigures& each) { return duration_text(each.makespan); });
+      [](const JobFigures& each) { return replayed_duration_text(each.completion.mean); });
+  add("completion, p50",
+      [](const JobFigures& each) { return replayed_duration_text(each.completion.p50); });
+  add("completion, p95",
+      [](const JobFigures& each) { return replayed_duration_text(each.completion.p95); });
+  add("completion, p99",
+      [](const JobFigures& each) { return replayed_duration_text(each.completion.p99); });
+  add("makespan", [](const JobFigures& each) { return replayed_duration_text(each.makespan); });
   add("GPU-hours held", [](const JobFigures& each) { return replayed_hours_text(each.held); });
   add("GPU-hours of that done again",
       [](const JobFigures& each) { return replayed_hours_text(each.lost); });
@@ -209,7 +212,7 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
         "room in their own, or since it could never hold them. The replay of what really ran keeps "
         "nobody in a {0}.",
         query.scenario.spill_over->scope == what_if::HomeScope::kPool ? "pool" : "region",
-        duration_text(query.scenario.spill_over->after_us)));
+        replayed_duration_text(query.scenario.spill_over->after_us)));
   }
   if (!query.scenario.queue_limits.empty()) {
     table.notes.push_back(fmt::format(
@@ -271,14 +274,14 @@ Table what_if_team_table(const WhatIfQuery& query, const what_if::WhatIf& result
   for (const auto& [team, figures] : result.teams_would_be) teams[team].second = figures;
   for (const auto& [team, pair] : teams) {
     const auto& [was, would_be] = pair;
-    table.rows.push_back({team.empty() ? "(none)" : team, replayed_count_text(was.jobs),
-                          replayed_count_text(would_be.jobs), replayed_hours_text(was.held),
-                          replayed_hours_text(would_be.held), duration_text(was.wait.mean),
-                          duration_text(would_be.wait.mean), duration_text(was.wait.p95),
-                          duration_text(would_be.wait.p95), duration_text(was.completion.mean),
-                          duration_text(would_be.completion.mean),
-                          thousandths_text(was.stretch_milli),
-                          thousandths_text(would_be.stretch_milli)});
+    table.rows.push_back(
+        {team.empty() ? "(none)" : team, replayed_count_text(was.jobs),
+         replayed_count_text(would_be.jobs), replayed_hours_text(was.held),
+         replayed_hours_text(would_be.held), replayed_duration_text(was.wait.mean),
+         replayed_duration_text(would_be.wait.mean), replayed_duration_text(was.wait.p95),
+         replayed_duration_text(would_be.wait.p95), replayed_duration_text(was.completion.mean),
+         replayed_duration_text(would_be.completion.mean), thousandths_text(was.stretch_milli),
+         thousandths_text(would_be.stretch_milli)});
     if (!has_limits) continue;
     for (const what_if::TeamFigures* each : {&was, &would_be}) {
       table.rows.back().push_back(
@@ -293,9 +296,10 @@ Table what_if_team_table(const WhatIfQuery& query, const what_if::WhatIf& result
   std::ranges::stable_sort(longer, std::ranges::greater(),
                            &std::pair<std::int64_t, std::string>::first);
   const auto tell = [&](const auto& entry) {
-    table.notes.push_back(fmt::format("95 % of the jobs of {} wait at most {} {}.", entry.second,
-                                      duration_text(entry.first < 0 ? -entry.first : entry.first),
-                                      entry.first < 0 ? "less" : "longer"));
+    table.notes.push_back(
+        fmt::format("95 % of the jobs of {} wait at most {} {}.", entry.second,
+                    replayed_duration_text(entry.first < 0 ? -entry.first : entry.first),
+                    entry.first < 0 ? "less" : "longer"));
   };
   constexpr std::size_t kTold = 3;
   for (std::size_t i = 0; i < std::min(kTold, longer.size()) && longer[i].first > 0; ++i) {

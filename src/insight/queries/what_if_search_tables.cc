@@ -50,7 +50,7 @@ Table what_if_range_table(const WhatIfQuery& query, const what_if::WhatIf& resul
     table.rows.push_back({name, shown(**lowest), shown(result.would_be), shown(**highest)});
   };
   const auto add_time = [&](const std::string& name, auto time) {
-    add(name, time, [&](const JobFigures& each) { return duration_text(time(each)); });
+    add(name, time, [&](const JobFigures& each) { return replayed_duration_text(time(each)); });
   };
   const auto add_hours = [&](const std::string& name, Int128 JobFigures::* hours) {
     add(
@@ -125,8 +125,9 @@ Table what_if_fleet_table(const WhatIfQuery& query, const what_if::WhatIf& resul
                           replayed_hours_text(point.figures.unfinished), bill_text(point.bill),
                           std::string(point.is_enough ? "yes" : "no")});
   }
-  const std::string goal = fmt::format("95 % of jobs wait at most {}",
-                                       duration_text(query.questions.fleet->wait_p95_max_us));
+  const std::string goal =
+      fmt::format("95 % of jobs wait at most {}",
+                  replayed_duration_text(query.questions.fleet->wait_p95_max_us));
   const auto found = std::find_if(result.fleets.begin(), result.fleets.end(),
                                   [](const what_if::FleetPoint& each) { return each.is_enough; });
   table.notes.push_back(
@@ -169,7 +170,7 @@ Table what_if_tier_table(const WhatIfQuery& query, const what_if::TierAnswer& an
                           yes_or_no(point.is_enough), yes_or_no(point.is_on_frontier)});
   }
   const std::string wanted =
-      fmt::format("95 % of jobs wait at most {}", duration_text(goal.wait_p95_max_us));
+      fmt::format("95 % of jobs wait at most {}", replayed_duration_text(goal.wait_p95_max_us));
   const auto best = std::ranges::find_if(answer.points, &what_if::TierPoint::is_enough);
   const auto amount = [&](Int128 ticks) {
     return fmt::format("{} {}", format_rounded(money(ticks).amount(), 2, Thousands::kSeparated),
@@ -191,7 +192,7 @@ Table what_if_tier_table(const WhatIfQuery& query, const what_if::TierAnswer& an
       "What the bill charges for a node counts as its price on demand. On-demand and spot nodes "
       "are paid for while a job holds something of them and {} afterwards; committed capacity is "
       "paid for all the time, and covers what runs on demand. Starting a node takes no time here.",
-      duration_text(goal.prices.kept_us)));
+      replayed_duration_text(goal.prices.kept_us)));
   return table;
 }
 
@@ -218,7 +219,7 @@ Table what_if_mig_table(const WhatIfQuery& query, const what_if::MigAnswer& answ
                           yes_or_no(point.is_enough), yes_or_no(point.is_on_frontier)});
   }
   const std::string wanted = fmt::format("95 % of jobs, and of those on instances, wait at most {}",
-                                         duration_text(goal.wait_p95_max_us));
+                                         replayed_duration_text(goal.wait_p95_max_us));
   const auto best = std::ranges::find_if(answer.found.points, &what_if::MigPoint::is_enough);
   table.notes.push_back(
       best == answer.found.points.end()

@@ -18,7 +18,7 @@ GpuTime replayed_gpu_time(Int128 milli_gpu_us) {
 
 }  // namespace
 
-std::string duration_text(std::int64_t us) {
+std::string replayed_duration_text(std::int64_t us) {
   const std::int64_t seconds = us / 1'000'000;
   if (seconds < 60) return fmt::format("{} s", seconds);
   if (seconds < 3600) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
@@ -27,13 +27,14 @@ std::string duration_text(std::int64_t us) {
 
 std::string exact_duration_text(std::int64_t us) {
   const std::int64_t seconds = (us + 999'999) / 1'000'000;
-  if (seconds < 3600) return duration_text(seconds * 1'000'000);
+  if (seconds < 3600) return replayed_duration_text(seconds * 1'000'000);
   return fmt::format("{} h {:02} min {:02} s", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
 std::string difference_text(std::int64_t was, std::int64_t is) {
   if (was == is) return "0 s";
-  return fmt::format("{}{}", is > was ? "+" : "-", duration_text(is > was ? is - was : was - is));
+  return fmt::format("{}{}", is > was ? "+" : "-",
+                     replayed_duration_text(is > was ? is - was : was - is));
 }
 
 std::string replayed_hours_text(Int128 milli_gpu_us) {

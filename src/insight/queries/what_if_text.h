@@ -9,7 +9,7 @@
 namespace pennyweight {
 
 // Times in microseconds, cut to what people read: "5 s", "5 min 00 s", "5 h 00 min".
-std::string duration_text(std::int64_t us);
+std::string replayed_duration_text(std::int64_t us);
 // To the second, rounded up: what is longer than a limit never reads like the limit.
 std::string exact_duration_text(std::int64_t us);
 // By how much two times differ: "+5 min 00 s".
