@@ -50,7 +50,7 @@ Result<std::optional<ListedInstance>> InstanceList::line(std::uint64_t number,
   // Not "GPU instance profiles:" (-lgip), nor "Compute instances:" (-lci), nor a part of the table
   // that nvidia-smi prints by itself.
   const std::string_view title = ascii::trim(trimmed, "| \t");
-  if (title.ends_with(':')) {
+  if (title.ends_with(':') && !ascii::is_digit(title.front())) {
     is_inside_ = title == "GPU instances:";
     return std::nullopt;
   }
