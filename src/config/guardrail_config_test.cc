@@ -38,6 +38,25 @@ TEST(GuardrailConfig, ReadsARule) {
   EXPECT_EQ(rule.exemptions[0].reason, "launch");
 }
 
+// Whoever reads a link may decide by it.
+TEST(GuardrailConfig, LinksLeadToHttpsOnly) {
+  const auto address = [](const std::string& text) {
+    return parse_config("guardrails: {approvals: {link_address: '" + text + "'}}\n", "p.yaml");
+  };
+  const auto good = address("https://pennyweight.example.org//");
+  ASSERT_TRUE(good) << good.error().message;
+  EXPECT_EQ(good->guardrails->approvals.link_address, "https://pennyweight.example.org");
+  EXPECT_TRUE(address("http://127.0.0.1:8080/"));
+  for (const char* const bad :
+       {"http://pennyweight.example.org", "http://127.0.0.1.example.org", "http://127.0.0.1",
+        "HTTPS://pennyweight.example.org", "pennyweight.example.org", "ftp://example.org", "/"}) {
+    const auto refused = address(bad);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_NE(refused.error().message.find("link_address begins with https://"), std::string::npos)
+        << refused.error().message;
+  }
+}
+
 TEST(GuardrailConfig, ReadsTheWebhookAndItsPricing) {
   const auto config = parse_config(
       "guardrails:\n"
