@@ -43,7 +43,10 @@ struct BoundedBody {
    public:
     template <bool is_request, class Fields>
     reader(http::header<is_request, Fields>&, value_type& body) : body_(body) {}
-    void init(const boost::optional<std::uint64_t>&, BeastError& error) { error = {}; }
+    void init(const boost::optional<std::uint64_t>& length, BeastError& error) {
+      announced_ = length.value_or(0);
+      error = {};
+    }
     template <class Buffers>
     std::size_t put(const Buffers& buffers, BeastError& error) {
       error = {};
@@ -51,6 +54,13 @@ struct BoundedBody {
       if (added > body_.bytes_max || body_.text.size() > body_.bytes_max - added) {
         error = http::error::body_limit;
         return 0;
+      }
+      // A string that grows is copied each time. A length that is only announced takes no memory;
+      // once an eighth has come, it takes at most eight times what has.
+      const std::uint64_t whole = std::min(announced_, body_.bytes_max);
+      const std::uint64_t size = body_.text.size() + added;
+      if (size < whole && size >= whole / 8 && body_.text.capacity() < whole) {
+        body_.text.reserve(whole);
       }
       for (const asio::const_buffer piece : boost::beast::buffers_range_ref(buffers)) {
         body_.text.append(static_cast<const char*>(piece.data()), piece.size());
@@ -61,6 +71,7 @@ struct BoundedBody {
 
    private:
     value_type& body_;
+    std::uint64_t announced_ = 0;
   };
 };
 
