@@ -54,9 +54,9 @@ TEST(RecordFile, OneThatIsNotThereIsEmpty) {
 }
 
 // A disk that is full after some bytes.
-class FullDisk : public Disk {
+class AlmostFullDisk : public Disk {
  public:
-  explicit FullDisk(std::size_t left) : left_(left) {}
+  explicit AlmostFullDisk(std::size_t left) : left_(left) {}
   std::int64_t write(int file, const char* bytes, std::size_t size) override {
     if (left_ == 0) {
       errno = ENOSPC;
@@ -81,7 +81,7 @@ TEST(RecordFile, LinesAreAddedWholeOrNotAtAll) {
   EXPECT_EQ(text(), "a\nbb\n");
   EXPECT_NE(record_file_state(path).value(), before);
   for (std::size_t left : {0U, 1U, 2U}) {
-    FullDisk disk(left);
+    AlmostFullDisk disk(left);
     EXPECT_FALSE(append_records(path, 5, "ccc\n", disk));
     EXPECT_EQ(text(), "a\nbb\n") << left;
   }
