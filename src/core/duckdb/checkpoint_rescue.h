@@ -28,8 +28,8 @@ class CheckpointRescue {
   // closes any descriptor of a file gives up its locks of that file, DuckDB's too.
   static Result<CheckpointRescue> open(const std::string& path);
 
-  // Before a checkpoint: `blocks` are those of metadata, of `block_bytes` each. After success they
-  // survive a crash.
+  // Before a checkpoint: `blocks` are those that it may write again, of `block_bytes` each. After
+  // success they survive a crash.
   Result<void> save(std::span<const std::uint64_t> blocks, std::uint64_t block_bytes);
   // After a checkpoint that ended.
   void drop();

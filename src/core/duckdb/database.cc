@@ -107,8 +107,9 @@ class Database::File {
     Connection connection = TRY(connect());
     const std::vector<std::uint64_t> sizes =
         TRY(run(connection, "SELECT block_size::UBIGINT FROM pragma_database_size()"));
-    const std::vector<std::uint64_t> blocks =
-        TRY(run(connection, "SELECT block_id::UBIGINT FROM pragma_metadata_info()"));
+    // A ledger has many blocks of metadata; those without room for another piece stay as they are.
+    const std::vector<std::uint64_t> blocks = TRY(run(
+        connection, "SELECT block_id::UBIGINT FROM pragma_metadata_info() WHERE free_blocks > 0"));
     if (sizes.size() != 1)
       return fail(ErrorCode::kStore, "DuckDB does not say how long blocks are");
     if (!blocks.empty()) TRY(rescue_->save(blocks, sizes.front()));
