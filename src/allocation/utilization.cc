@@ -141,18 +141,20 @@ class UtilizationBuilder {
 
  private:
   void sight(const SampleSeries& series) {
-    const auto instant = [&](const Sample& sample) {
-      return begin_ + std::chrono::milliseconds(sample.at);
+    const auto instant = [&](std::uint64_t at) { return begin_ + std::chrono::milliseconds(at); };
+    // A span was observed to its end.
+    const auto last_of = [](const Sample& sample) {
+      return std::uint64_t{sample.at} + std::max(sample.span, 1u) - 1;
     };
-    for (std::size_t i = 0; i < series.samples.size();) {
-      std::size_t last = i;
-      while (last + 1 < series.samples.size() &&
-             series.samples[last + 1].at - series.samples[last].at <= hold_) {
-        ++last;
+    const std::span<const Sample> samples = series.samples;
+    for (std::size_t i = 0; i < samples.size();) {
+      const std::uint64_t first = samples[i].at;
+      std::uint64_t last = last_of(samples[i]);
+      for (++i; i < samples.size() && samples[i].at <= last + hold_; ++i) {
+        last = std::max(last, last_of(samples[i]));
       }
-      usage_.placed.push_back({WorkloadId(series.workload), GpuId(series.device),
-                               instant(series.samples[i]), instant(series.samples[last])});
-      i = last + 1;
+      usage_.placed.push_back(
+          {WorkloadId(series.workload), GpuId(series.device), instant(first), instant(last)});
     }
   }
 

@@ -38,13 +38,13 @@ struct UtilizationSeries {
   std::vector<UtilizationInterval> intervals;
 };
 
-// A time in which telemetry reports a workload on a device, from its first sample to its last. In
-// between it is never silent for more than UsageRules::hold_ms().
+// A time in which telemetry reports a workload on a device, from its first sample to its last, of a
+// span to its end. In between it is never silent for more than UsageRules::hold_ms().
 struct WorkloadSighting {
   WorkloadId workload;
   GpuId device;  // as UtilizationSeries::device
   Instant first;
-  Instant last;  // a sample of this instant exists
+  Instant last;  // at which it was still seen
   // Whether it is of a holding over that time. A workload that runs again, or is resized, may be on
   // other devices then.
   bool is_within(const Interval& held) const { return first < held.end() && held.begin() <= last; }

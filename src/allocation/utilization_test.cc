@@ -491,6 +491,14 @@ TEST(UtilizationInterval, SightingsEndWhereTheWorkloadIsNotSeenAnyMore) {
   EXPECT_TRUE(usage.placed[0].is_within(between(210, 211)));
   EXPECT_FALSE(usage.placed[0].is_within(between(0, 60)));
   EXPECT_FALSE(usage.placed[0].is_within(between(211, 300)));
+  // A span was observed to its end, and is silent from there on: of a pod that was resized within
+  // it, both holdings are there.
+  const ObservedUtilization spans = seen({own(over(900, pod("a", card("A", 0, 0, 0)))),
+                                          own(over(900, pod("a", card("A", 1049, 0, 0))))});
+  ASSERT_EQ(spans.placed.size(), 1u);
+  EXPECT_TRUE(spans.placed[0].is_within(between(300, 720)));
+  EXPECT_TRUE(spans.placed[0].is_within(between(1948, 2000)));
+  EXPECT_FALSE(spans.placed[0].is_within(between(1949, 2000)));
 }
 
 TEST(UtilizationInterval, PlacesWhereOnlyTheLabelSaysAnything) {
