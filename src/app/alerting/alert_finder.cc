@@ -10,6 +10,7 @@
 #include "app/alerting/approval_conditions.h"
 #include "app/alerting/rule_settings.h"
 #include "config/guardrail_config.h"
+#include "core/billing_period.h"
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
 
@@ -68,6 +69,10 @@ AlertBook alerts_to_follow(const AlertBook& book) {
 
 AlertFinder::AlertFinder(const Config& config, AlertSources sources, Log& log)
     : config_(config), sources_(std::move(sources)), log_(log) {}
+
+std::optional<std::uint64_t> AlertFinder::version() const {
+  return sources_.version ? sources_.version() : std::nullopt;
+}
 
 void AlertFinder::report(const std::string& doing, const Error* why) {
   const std::string text = why == nullptr ? "" : why->message;
@@ -180,7 +185,7 @@ void AlertFinder::find_in_approvals(Instant now, AlertFindings& found) {
 void AlertFinder::reconcile(Instant now) {
   if (!sources_.reconcile) return;
   // A run may have put right what was off.
-  const std::uint64_t version = sources_.version ? sources_.version() : 0;
+  const std::uint64_t version = this->version().value_or(reconciled_version_);
   const bool may_be_right = !reconciliation_.conditions.empty() && version != reconciled_version_;
   if (!may_be_right && !is_due(reconciled_, kReconcileEvery, now)) return;
   reconciled_ = now;
@@ -427,18 +432,20 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
                                                {"no_checkpoint"}});
   }
   std::optional<LiveBudgetCosts> live;
-  if (view) live.emplace(view, config_.policy);
+  // Just after midnight the newest view is still of yesterday, whose costs are none of today.
+  const bool is_of_today =
+      view && local_date(view->view->at, config_.policy.time_zone) == to_text(today);
+  if (is_of_today) live.emplace(view, config_.policy);
   const auto budgets = all_budgets(found);
-  auto statuses =
-      query_budgets({.budgets = budgets,
-                     .today = today,
-                     .events = config_.events,
-                     .kept = &forecasts_,
-                     .version = sources_.version ? std::optional(sources_.version()) : std::nullopt,
-                     .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {
-                       return live ? live->of(one) : std::nullopt;
-                     }},
-                    config_.policy, sources_.summarise);
+  auto statuses = query_budgets({.budgets = budgets,
+                                 .today = today,
+                                 .events = config_.events,
+                                 .kept = &forecasts_,
+                                 .version = version(),
+                                 .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {
+                                   return live ? live->of(one) : std::nullopt;
+                                 }},
+                                config_.policy, sources_.summarise);
   if (!statuses) budgets_ = std::make_shared<const std::vector<BudgetStatus>>();
   if (statuses) {
     budgets_ = std::make_shared<const std::vector<BudgetStatus>>(*std::move(statuses));
@@ -470,7 +477,7 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
 // Days change when the ledger does. Looking at all of them takes its time, so it takes a tenth of
 // the time at most.
 void AlertFinder::look_at_days(Date today, Instant now) {
-  const std::uint64_t version = sources_.version ? sources_.version() : 0;
+  const std::uint64_t version = this->version().value_or(looked_version_);
   const milliseconds pause =
       std::max(kLookPause * look_took_, milliseconds(config_.alerts.every_ms));
   std::vector<AnomalyVerdict> verdicts = read_verdicts();

@@ -37,8 +37,9 @@ namespace pennyweight {
 struct AlertSources {
   SummarySource summarise;
   std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
-  // Of what `summarise` answers from: it changes whenever an answer may change.
-  std::function<std::uint64_t()> version = {};
+  // Of what `summarise` answers from: it changes whenever an answer may change. Nothing: that can't
+  // be told now.
+  std::function<std::optional<std::uint64_t>()> version = {};
   // The usage of all clusters in an interval, in batches.
   std::function<Result<void>(const Interval&, const std::function<void(std::span<const Usage>)>&)>
       usage = {};
@@ -105,6 +106,7 @@ class AlertFinder {
   std::shared_ptr<const std::vector<BudgetStatus>> budgets() const { return budgets_; }
 
  private:
+  std::optional<std::uint64_t> version() const;
   void report(const std::string& doing, const Error* why);
   std::vector<Budget> all_budgets(AlertFindings& found);
   bool read_checkpoints(Instant now, const AlertBook& book);

@@ -541,7 +541,11 @@ Result<void> Daemon::start_alerts() {
   const AlertSources sources{
       .summarise = summarise,
       .live = [this] { return ledger_.fresh_view(kCycle); },
-      .version = [this] { return services_->rollup.version(); },
+      // While the rollup is behind, the ledger answers, and its changes don't show in this version.
+      .version = [this]() -> std::optional<std::uint64_t> {
+        if (ledger_.rollup_trouble()) return std::nullopt;
+        return services_->rollup.version();
+      },
       .usage =
           [this](const Interval& during, const auto& sink) {
             const Interruption::Scope scope(answering_);

@@ -128,6 +128,21 @@ std::optional<Date> take_partial_day(DayTotals& totals) {
   return left_out;
 }
 
+// Returns a sentence for each reason.
+std::vector<std::string> take_incomplete_days(const std::vector<SummaryRow>& rows,
+                                              DayTotals& totals) {
+  std::vector<std::string> notes;
+  if (auto note = take_days_without_usage(rows, totals)) notes.push_back(*std::move(note));
+  if (auto note = take_days_without_holders(rows, totals)) notes.push_back(*std::move(note));
+  if (const auto left_out = take_partial_day(totals)) {
+    notes.push_back(fmt::format(
+        "{} is left out: it costs less than half of any of the 7 days before it, so it is hardly "
+        "complete",
+        to_text(*left_out)));
+  }
+  return notes;
+}
+
 // Days up to the last complete one that had no cost cost nothing.
 void add_days_until(DayTotals& totals, Date last) {
   for (Date day = totals.begin()->first; day <= last; day += std::chrono::days(1)) {
@@ -177,6 +192,15 @@ void limit_parts(DailyCostHistory& history, std::size_t keys_max) {
 
 }  // namespace
 
+Result<std::optional<Date>> last_complete_day(Date today, const SummarySource& summarise) {
+  const SummaryQuery all = TRY(summary_query({.today = today}, Policy()));
+  const auto rows = TRY(summarise(all));
+  DayTotals totals = totals_by_day(rows);
+  take_incomplete_days(rows, totals);
+  if (totals.empty()) return std::nullopt;
+  return totals.rbegin()->first;
+}
+
 Result<Money> budget_cost(const SummaryRow& row, const std::string& cost) {
   if (cost == "gpu_hours") {
     const auto hours =
@@ -212,18 +236,7 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
   if (params.complete_until) {
     if (!totals.empty()) add_days_until(totals, *params.complete_until);
   } else {
-    if (auto note = take_days_without_usage(all_rows, totals)) {
-      history.notes.push_back(*std::move(note));
-    }
-    if (auto note = take_days_without_holders(all_rows, totals)) {
-      history.notes.push_back(*std::move(note));
-    }
-    if (const auto left_out = take_partial_day(totals)) {
-      history.notes.push_back(fmt::format(
-          "{} is left out: it costs less than half of any of the 7 days before it, so it is hardly "
-          "complete",
-          to_text(*left_out)));
-    }
+    history.notes = take_incomplete_days(all_rows, totals);
   }
   if (totals.empty()) {
     return fail(ErrorCode::kNotFound,

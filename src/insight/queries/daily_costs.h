@@ -46,6 +46,10 @@ Result<DailyCostHistory> query_daily_costs(const DailyCostQuery& params, const P
                                            const SummarySource& summarise);
 Result<CostColumn> parse_one_cost(const std::string& cost);
 
+// The last complete day before `today`, as query_daily_costs() finds it, of all that `summarise`
+// answers; nothing: there is none.
+Result<std::optional<Date>> last_complete_day(Date today, const SummarySource& summarise);
+
 // A cost of the row, or for "gpu_hours" its GPU-hours, rounded down at the 18th digit, in the
 // "currency" kGpuHourUnit.
 Result<Money> budget_cost(const SummaryRow& row, const std::string& cost);

@@ -100,6 +100,25 @@ TEST(DailyCosts, DaysOnWhichNothingHeldAGpuAreNotComplete) {
               testing::ElementsAre(testing::StartsWith("what came after 2026-03-14 is left out")));
 }
 
+// Users with a scope are told of the same days, though they see a part of the costs.
+TEST(DailyCosts, TheLastCompleteDayIsThatOfAHistory) {
+  for (const int idle : {0, 1, 3}) {
+    std::vector<SummaryRow> rows;
+    for (int day = 0; day < 14 + idle; ++day) {
+      rows.push_back(day_row(day, 1000, true));
+      if (day >= 14) std::swap(rows.back().gpu_time, rows.back().idle_time);
+    }
+    const auto last = last_complete_day(
+        kFirst + days(rows.size()),
+        [&](const SummaryQuery&) -> Result<std::vector<SummaryRow>> { return rows; });
+    ASSERT_TRUE(last && *last);
+    EXPECT_EQ(to_text(**last), to_text(history_of(rows)->last_day()));
+  }
+  const auto none = last_complete_day(
+      kFirst, [](const SummaryQuery&) { return Result<std::vector<SummaryRow>>(); });
+  EXPECT_TRUE(none && !*none);
+}
+
 // Where no day has GPU time, as in a ledger of fees alone, nothing can be told from that.
 TEST(DailyCosts, ALedgerWithoutGpuTimeIsComplete) {
   std::vector<SummaryRow> rows;

@@ -9,11 +9,6 @@
 #include "core/try.h"
 
 namespace pennyweight::api {
-namespace {
-
-constexpr int kMonthsBack = 13;
-
-}  // namespace
 
 Result<void> set_known_days(const Services& services, const ScopedQueries& queries,
                             std::optional<Date> today, DailyCostQuery& query) {
@@ -26,14 +21,8 @@ Result<void> set_known_days(const Services& services, const ScopedQueries& queri
   }
   query.today = std::min(today.value_or(clock_day), clock_day);
   if (!queries.is_scoped()) return {};
-  std::chrono::year_month month(std::chrono::year_month_day(query.today).year(),
-                                std::chrono::year_month_day(query.today).month());
-  for (int back = 0; back <= kMonthsBack; ++back, month -= std::chrono::months(1)) {
-    const auto last = TRY(queries.last_day(to_text(Date(month / 1)).substr(0, 7)));
-    if (!last) continue;
-    query.complete_until = std::min(*last, query.today - std::chrono::days(1));
-    return {};
-  }
+  // What a scope holds does not say which days are complete.
+  query.complete_until = TRY(queries.last_complete_day(query.today));
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "core/hash.h"
 #include "core/try.h"
 #include "insight/advice/proposal.h"
+#include "insight/queries/daily_costs.h"
 #include "ledger/store.h"
 #include "reporting/queries/run_scan.h"
 #include "reporting/unit_cost_jobs.h"
@@ -176,6 +177,11 @@ Result<std::optional<std::chrono::sys_days>> ScopedQueries::last_day(
   std::optional<std::chrono::sys_days> last;
   for (const SummaryRow& row : rows) last = std::max(last, row.bucket);
   return last;
+}
+
+Result<std::optional<Date>> ScopedQueries::last_complete_day(Date today) const {
+  return pennyweight::last_complete_day(
+      today, [this](const SummaryQuery& query) { return summarise_all(query); });
 }
 
 Result<ScopedQueries::Counted> ScopedQueries::summarise(SummaryQuery query,

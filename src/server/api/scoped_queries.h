@@ -90,6 +90,8 @@ class ScopedQueries {
   // The last day of a month that has costs, in or outside the scope: scopes do not hide how far a
   // month has come. Nothing: the month has none.
   Result<std::optional<std::chrono::sys_days>> last_day(const std::string& month) const;
+  // The last complete day before `today` of all costs, as a history without a scope ends with it.
+  Result<std::optional<Date>> last_complete_day(Date today) const;
   // The first owners or rows of what summarise() would return; nothing if the rollup can't tell, as
   // where amounts have to be converted.
   Result<std::optional<rollup::TopOwners>> owners(SummaryQuery query,
