@@ -592,7 +592,8 @@ std::vector<Usage> Engine::recent(const ClusterId& cluster, Instant since) const
   {
     const std::lock_guard lock(mutex_);
     for (const Recent& recent : recent_) {
-      if (recent.made_ms >= since_ms) recent_batches.push_back(recent.usages);
+      // Its rows may be ahead of the clock by what samples may.
+      if (recent.made_ms >= since_ms - kFutureMsMax) recent_batches.push_back(recent.usages);
     }
     live_stream_->provisional(cluster, since_ms, now_ms, usages);
   }

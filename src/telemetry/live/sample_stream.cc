@@ -58,8 +58,12 @@ void SampleStream::series(const Hash128& key, const prometheus::EncodedLabels& l
     const bool is_resolved_each_time =
         !found.is_remembered || (is_ignored && ignored_keys_ >= options_.limits.ignored_keys);
     if (is_resolved_each_time) {
-      count(found.kind == SeriesKind::kIgnored ? StreamCounter::kIgnored
-                                               : StreamCounter::kUnusable) += samples.size();
+      if (found.kind == SeriesKind::kIgnored) {
+        count(StreamCounter::kIgnored) += samples.size();
+      } else {
+        count(StreamCounter::kUnusable) += samples.size();
+        unusable_[reasons_[found.index]] += samples.size();
+      }
       return;
     }
     ignored_keys_ += is_ignored ? 1 : 0;
@@ -75,7 +79,7 @@ void SampleStream::series(const Hash128& key, const prometheus::EncodedLabels& l
       unusable_[reasons_[known->index]] += samples.size();
       return;
     case SeriesKind::kState: {
-      const std::uint64_t handle = state_handles_[known->index];
+      const std::uint64_t handle = state_handles_[known->index].handle;
       for (const auto& [at_ms, value] : samples) {
         if (at_ms > now_ms_ + kFutureMsMax) {
           ++count(StreamCounter::kInFuture);

@@ -264,6 +264,7 @@ class SampleStream : public prometheus::SeriesSink {
   void write_gpus(FlushRows& rows);
   void observe_gpu(const Group& group, const DeviceInfo& info);
   void drop_empty_groups();
+  void list_clusters();
   void count_what_waits();
 
   const StreamOptions& options_;
@@ -284,9 +285,13 @@ class SampleStream : public prometheus::SeriesSink {
   std::vector<Scale> scales_;
   std::vector<std::string> sources_;
   std::vector<std::string> reasons_;
-  std::vector<std::uint64_t> state_handles_;
-  std::set<ClusterId> state_clusters_;
-  std::set<ClusterId> clusters_;  // these, and those of groups
+  struct StateHandle {
+    std::uint64_t handle = 0;
+    std::uint32_t cluster = 0;  // of state_clusters_
+  };
+  std::vector<StateHandle> state_handles_;
+  std::vector<ClusterId> state_clusters_;  // that any state series has named
+  std::set<ClusterId> clusters_;           // of series that are known
   std::vector<Member> members_;
   std::vector<std::uint32_t> free_;  // of members_
   KeyTable<std::uint32_t> member_by_identity_;

@@ -50,6 +50,7 @@ void SampleStream::forget(std::int64_t now_ms) {
     member_by_identity_.keep_if([&](std::uint32_t index) { return members_[index].is_used; });
     drop_empty_groups();
   }
+  if (any || clusters_.size() >= options_.limits.clusters) list_clusters();
   // Late samples that are too old anyway need no memory of their series. When too many series are
   // remembered, the older half of them counts as too old from now on.
   std::int64_t known_until = now_ms - options_.limits.late_ms_max;
@@ -67,18 +68,28 @@ void SampleStream::forget(std::int64_t now_ms) {
   forgotten_.keep_if([&](std::int64_t last) { return last > known_until; });
 }
 
+void SampleStream::list_clusters() {
+  clusters_.clear();
+  for (const Group& group : groups_) {
+    if (group.is_used) clusters_.insert(cluster_of(group));
+  }
+  std::vector<bool> is_named(state_clusters_.size());
+  keys_.for_each([&](const Hash128&, const ResolvedSeries& known) {
+    if (known.kind == SeriesKind::kState) is_named[state_handles_[known.index].cluster] = true;
+  });
+  for (std::size_t i = 0; i < is_named.size(); ++i) {
+    if (is_named[i]) clusters_.insert(state_clusters_[i]);
+  }
+}
+
 void SampleStream::drop_empty_groups() {
-  clusters_ = state_clusters_;
   for (std::uint32_t index = 0; index < groups_.size(); ++index) {
     Group& group = groups_[index];
     if (!group.is_used) continue;
     std::erase_if(group.members, [&](std::uint32_t member) {
       return !members_[member].is_used || members_[member].group != index;
     });
-    if (!group.members.empty()) {
-      clusters_.insert(cluster_of(group));
-      continue;
-    }
+    if (!group.members.empty()) continue;
     group.is_used = false;
     free_groups_.push_back(index);
   }

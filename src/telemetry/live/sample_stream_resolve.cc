@@ -54,6 +54,7 @@ SampleStream::ResolvedSeries SampleStream::resolve(const prometheus::EncodedLabe
     meaning = telemetry::classify_series(scratch_, mine);
   }
   if (!admit_cluster(meaning)) {
+    known.is_remembered = false;  // there may be room later
     meaning = telemetry::Unusable{
         fmt::format("of a cluster beyond the first {}; look at the label that names clusters",
                     options_.limits.clusters)};
@@ -73,7 +74,10 @@ SampleStream::ResolvedSeries SampleStream::resolve(const prometheus::EncodedLabe
     if (state_ == nullptr) return known;
     known.kind = SeriesKind::kState;
     known.index = static_cast<std::uint32_t>(state_handles_.size());
-    state_handles_.push_back(state_->declare(*state));
+    const auto named = std::ranges::find(state_clusters_, state->cluster);
+    const auto cluster = static_cast<std::uint32_t>(named - state_clusters_.begin());
+    if (named == state_clusters_.end()) state_clusters_.push_back(state->cluster);
+    state_handles_.push_back({state_->declare(*state), cluster});
     return known;
   }
   if (const auto* unusable = std::get_if<telemetry::Unusable>(&meaning)) {
@@ -95,11 +99,9 @@ bool SampleStream::admit_cluster(const telemetry::Classification& meaning) {
   const ClusterId& cluster = device != nullptr    ? device->cluster
                              : outcome != nullptr ? outcome->cluster
                                                   : state->cluster;
-  if (!clusters_.contains(cluster)) {
-    if (clusters_.size() >= options_.limits.clusters) return false;
-    clusters_.insert(cluster);
-  }
-  if (state != nullptr) state_clusters_.insert(cluster);
+  if (clusters_.contains(cluster)) return true;
+  if (clusters_.size() >= options_.limits.clusters) return false;
+  clusters_.insert(cluster);
   return true;
 }
 
