@@ -49,7 +49,7 @@ class PoweredCharger {
   Result<void> add_average(std::span<const Charge> charges, PoweredCharges& result,
                            const StopCheck& is_stopped) const {
     struct Known {
-      std::vector<Interval> charged;  // by anything
+      std::vector<Interval> charged;  // for its use; a fee or a tax covers no time
       std::vector<Interval> by_time;
       std::map<Currency, Costs> costs;             // of what goes by time
       std::map<Currency, const Charge*> examples;  // the first of these
@@ -59,7 +59,7 @@ class PoweredCharger {
       if (i % 4096 == 0) TRY(go_on(is_stopped));
       const Charge& charge = charges[i];
       const auto part = charge.charge_period.overlap(period_);
-      if (!part) continue;
+      if (!part || charge.charge_category != ChargeCategory::kUsage) continue;
       for (const std::uint32_t node : fleet_.nodes_of(charge)) {
         if (!on_.contains(node)) continue;
         Known& one = known[node];

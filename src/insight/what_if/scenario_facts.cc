@@ -105,19 +105,26 @@ class FleetChanger {
   // from its beginning on, and stay.
   void stretch() {
     std::set<NodeId> names;
-    for (const std::uint32_t index : stretched_) names.insert(fleet_.any_fact(index).name);
+    for (const std::uint32_t index : stretched_) {
+      names.insert(fleet_.any_fact(index).name);
+      const auto copies = copies_of_.find(index);
+      if (copies != copies_of_.end()) names.insert(copies->second.begin(), copies->second.end());
+    }
     if (names.empty()) return;
     const auto widen = [&](auto& facts, auto name_of, auto node_of) {
-      std::map<std::string, std::pair<std::size_t, std::size_t>> ends;  // first and last fact
+      std::map<std::string, std::vector<std::size_t>> of_name;
       for (std::size_t i = 0; i < facts.size(); ++i) {
-        if (!names.contains(node_of(facts[i]))) continue;
-        auto& [first, last] = ends.try_emplace(name_of(facts[i]), i, i).first->second;
-        if (facts[i].from < facts[first].from) first = i;
-        if (facts[i].from >= facts[last].from) last = i;
+        if (names.contains(node_of(facts[i]))) of_name[name_of(facts[i])].push_back(i);
       }
-      for (const auto& [name, end] : ends) {
-        facts[end.first].from = std::min(facts[end.first].from, period_.begin());
-        facts[end.second].to.reset();
+      for (auto& [name, numbers] : of_name) {
+        std::ranges::stable_sort(numbers, {}, [&](std::size_t i) { return facts[i].from; });
+        auto& first = facts[numbers.front()];
+        first.from = std::min(first.from, period_.begin());
+        for (std::size_t n = 0; n + 1 < numbers.size(); ++n) {
+          auto& to = facts[numbers[n]].to;
+          if (to) to = std::max(*to, facts[numbers[n + 1]].from);
+        }
+        facts[numbers.back()].to.reset();
       }
     };
     widen(
@@ -283,6 +290,7 @@ class FleetChanger {
     do {  // a ledger that a replay wrote has such names already
       suffix = fmt::format("~{}", ++copies_);
     } while (fleet_.node_of(NodeId(original.name.text() + suffix)));
+    copies_of_[index].emplace_back(original.name.text() + suffix);
     const auto renamed = [&](const std::string& text) {
       return text.empty() ? text : text + suffix;
     };
@@ -328,6 +336,7 @@ class FleetChanger {
   std::map<std::uint32_t, std::vector<std::size_t>> charges_of_node_;
   std::set<std::uint32_t> removed_;
   std::set<std::uint32_t> stretched_;  // of autoscaled pools
+  std::map<std::uint32_t, std::vector<NodeId>> copies_of_;
   std::set<std::size_t> dropped_charges_;
   std::vector<Charge> priced_;
   std::vector<Charge> added_charges_;

@@ -448,6 +448,18 @@ TEST(NodePools, ANodeCostsItsAverageWhereTheBillHasNothing) {
   EXPECT_EQ(average.charge_period, Interval(kMarch.begin() + std::chrono::hours(19 * 24),
                                             kMarch.begin() + std::chrono::hours(20 * 24)));
   EXPECT_EQ(average.costs.effective.ticks() * 10, a_day.ticks() * 11);
+  // A tax of the whole month covers no hour of it.
+  const std::vector<Charge> untaxed = fleet.charges;
+  Charge tax = fleet.charges.back();
+  tax.charge_category = ChargeCategory::kTax;
+  tax.charge_period = kMarch;
+  tax.id = numbered(tax.id.hash, 99);
+  fleet.charges.push_back(tax);
+  const auto taxed = charges_while_on(fleet.charges, *world, view, replay, {});
+  ASSERT_TRUE(taxed.has_value()) << taxed.error().message;
+  EXPECT_EQ(taxed->at_average, 1u);
+  EXPECT_EQ(taxed->charges.front().costs.effective, average.costs.effective);
+  fleet.charges = untaxed;
   // What is never charged has no average.
   fleet.charges.erase(fleet.charges.begin() + 31, fleet.charges.end());
   const auto refused_cut = charges_while_on(fleet.charges, *world, view, replay, {});
@@ -463,13 +475,29 @@ TEST(ScenarioFacts, APoolKeepsItsMostNodes) {
   for (const char* name : {"n1", "n2", "n3"}) fleet.add(name);
   fleet.add("s1", "serve").gpu_model = "A100-SXM4-40GB";
   fleet.nodes[1].to = kMarch.begin() + std::chrono::hours(24);
+  Node later = fleet.nodes[0];  // n1 was away from the second day to the tenth
+  fleet.nodes[0].to = kMarch.begin() + std::chrono::hours(24);
+  later.from = kMarch.begin() + std::chrono::hours(9 * 24);
+  later.id = numbered(later.id.hash, 2);
+  fleet.nodes.push_back(later);
   const ClusterMonth month = fleet.month();
   const auto facts =
       change_fleet(month, kMarch, scenario_of("autoscale=0-2@5m/10m:pool=train"), {});
   ASSERT_TRUE(facts.has_value()) << facts.error().message;
   std::vector<std::string> names;
   for (const Node& node : facts->nodes) names.push_back(node.name.text());
-  EXPECT_EQ(names, (std::vector<std::string>{"n1", "n2", "s1"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"n1", "n2", "s1", "n1"}));
+  EXPECT_EQ(facts->nodes[0].to, later.from) << "without a gap";
+  const auto more = change_fleet(
+      month, kMarch, scenario_of("nodes=+1:pool=train;autoscale=0@5m/10m:pool=train"), {});
+  ASSERT_TRUE(more.has_value()) << more.error().message;
+  std::uint64_t copies = 0;
+  for (const Node& node : more->nodes) {
+    if (node.name.text() != "n1~1") continue;
+    ++copies;
+    EXPECT_EQ(node.to, node.from == kMarch.begin() ? std::optional(later.from) : std::nullopt);
+  }
+  EXPECT_EQ(copies, 2u);
   EXPECT_EQ(facts->charges.size(), 3u * 31);
   EXPECT_FALSE(facts->nodes[1].to.has_value()) << "it may be started at any time";
   for (const auto& [line, why] :
@@ -555,9 +583,9 @@ TEST(ScenarioText, RefusesWhatHasNoEffect) {
   for (const char* line :
        {"weight=nlp=2;scheduler=drf", "depth=5", "blocked=skip;depth=5", "seed=2;spot=1%",
         "preempt;scheduler=srtf;lengths=limit", "spill-over=region@0m;same-rack=8", "fitted;seed=3",
-        "slice=nlp=1g.5gb@120%/08:00-20:00", "autoscale=4-20@5m/10m;spot=2%",
-        "autoscale=4@5m/10m;outage=1@2026-03-05T00:00:00Z/24h", "slo=nlp=60;slo=240",
-        "autoscale=0@0m/1h:model=V100-SXM2-16GB;autoscale=1@5m/90m:pool=a"}) {
+        "slice=nlp=1g.5gb@120%/08:00-20:00", "slice=research/nlp=1g.5gb",
+        "autoscale=4-20@5m/10m;spot=2%", "autoscale=4@5m/10m;outage=1@2026-03-05T00:00:00Z/24h",
+        "slo=nlp=60;slo=240", "autoscale=0@0m/1h:model=V100-SXM2-16GB;autoscale=1@5m/90m:pool=a"}) {
     EXPECT_EQ(refused(line), "") << line;
     const auto texts = parse_scenario_line(line);
     ASSERT_TRUE(texts.has_value());

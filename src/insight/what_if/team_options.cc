@@ -65,7 +65,10 @@ class TeamOptions : public OptionReader {
   Result<SliceChange> read_slice(const std::string& text) const {
     SliceChange change;
     std::string rest = text;
-    if (const std::size_t slash = rest.rfind('/'); slash != std::string::npos) {
+    // A team may have a slash in its name, and a profile has none.
+    const std::size_t profile = rest.rfind('=');
+    const std::size_t slash = rest.find('/', profile == std::string::npos ? 0 : profile);
+    if (slash != std::string::npos) {
       change.window = parse_window(std::string_view(rest).substr(slash + 1));
       if (!change.window) {
         return wrong("slice", text,
