@@ -513,13 +513,14 @@ Result<FlushResult> Engine::flush(const RowImporter& import, bool ends_order) {
   return flushed;
 }
 
-// Rows are imported only once a snapshot has them. Without rows it would only replace a journal
-// that is short: while senders drain their queues, it would contain every sample that waits to be
-// put in order. REQUIRES: the mutex.
+// Rows are imported only once a snapshot has them. Without rows it would only replace the journal,
+// and while senders drain their queues it would contain every sample that waits to be put in order:
+// then a journal that is short stays. REQUIRES: the mutex.
 bool Engine::is_snapshot_due(bool is_last) const {
   if (!journal_) return false;
   const std::uint64_t kept = std::min(kJournalKept, options_.journal_bytes_max / 4);
-  return is_last || !pending_.empty() || journal_->refuses() || journal_->counts().bytes > kept;
+  return is_last || !pending_.empty() || live_stream_->waiting_samples() == 0 ||
+         journal_->refuses() || journal_->counts().bytes > kept;
 }
 
 // REQUIRES: that nobody else flushes.

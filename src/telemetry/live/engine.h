@@ -4,7 +4,8 @@
 //             journal is on disk
 //   flush()   makes rows of what is finished, writes a snapshot (these rows, and what is still
 //             open), drops the journal that the snapshot covers, and has the rows imported into the
-//             ledger. Without rows the journal stays until it is long
+//             ledger. While samples wait for older ones and there
+//             are no rows, the journal stays until it is long
 //   open()    reads the snapshot and replays the journal since: the same state as before
 //
 // Rows are imported only after a snapshot has them, and stay in every snapshot, byte for byte,
