@@ -192,9 +192,9 @@ Result<std::vector<std::string>> in_the_way(const Config& config) {
   std::vector<std::string> found;
   std::error_code error;
   const std::string accounts = accounts_path(config);
-  for (const std::string& path :
-       {config.store_path, config.store_path + ".wal", audit_log_path(config), accounts,
-        accounts + ".key", accounts + "-wal", accounts + "-shm"}) {
+  for (const std::string& path : {config.store_path, config.store_path + ".wal",
+                                  config.store_path + ".rescue", audit_log_path(config), accounts,
+                                  accounts + ".key", accounts + "-wal", accounts + "-shm"}) {
     if (fs::exists(path, error)) found.push_back(path);
   }
   const auto live = TRY(list_live(live_folder(config)));

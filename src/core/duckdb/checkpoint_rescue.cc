@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/hash.h"
 #include "core/try.h"
@@ -71,6 +72,18 @@ bool lock_whole(int file, short how) {
   return ::fcntl(file, F_SETLK, &lock) == 0;
 }
 
+// Whether a block was written to its end: its first number is a checksum of the others, as DuckDB
+// reckons it (`Checksum` of its src/common/checksum.cpp).
+bool is_whole(std::string_view block) {
+  constexpr std::size_t kNumber = sizeof(std::uint64_t);
+  if (block.size() < kNumber || block.size() % kNumber != 0) return false;
+  std::uint64_t sum = 5381;
+  for (std::size_t at = kNumber; at < block.size(); at += kNumber) {
+    sum ^= number_at(block, at) * 0xbf58476d1ce4e5b9ULL;
+  }
+  return sum == number_at(block, 0);
+}
+
 struct SavedBlock {
   std::uint64_t offset = 0;  // in the file
   std::string_view bytes;
@@ -130,22 +143,33 @@ Result<void> CheckpointRescue::recover(const std::string& path) {
   if (!read_at(file.number(), 0, kHeaderBytes, headers)) {
     return std::unexpected(io_error("read", path));
   }
-  const bool has_ended = headers != saved->headers();
+  // A block that was written to its end has the pieces of the last checkpoint as they were. So what
+  // is whole stays, and a copy that was left beside another file does no harm.
+  std::vector<SavedBlock> torn;
+  if (headers == saved->headers()) {
+    for (std::uint64_t index = 0; index < saved->size(); ++index) {
+      const SavedBlock block = saved->block(index);
+      std::string there;
+      if (!read_at(file.number(), block.offset, block.bytes.size(), there)) {
+        return std::unexpected(io_error("read", path));
+      }
+      if (!is_whole(there)) torn.push_back(block);
+    }
+  }
   if (!writes) {
-    if (has_ended) return {};
+    if (torn.empty()) return {};
     return fail(ErrorCode::kIo, "a program was killed while it wrote into it, and its blocks in " +
                                     rescue +
                                     " must be put back: open it once as a user who may "
                                     "write it");
   }
-  if (!has_ended) {
-    for (std::uint64_t index = 0; index < saved->size(); ++index) {
-      const SavedBlock block = saved->block(index);
-      if (!write_at(file.number(), block.offset, block.bytes)) {
-        return std::unexpected(io_error("write", path));
-      }
+  for (const SavedBlock& block : torn) {
+    if (!write_at(file.number(), block.offset, block.bytes)) {
+      return std::unexpected(io_error("write", path));
     }
-    if (real_disk().sync_data(file.number()) != 0) return std::unexpected(io_error("sync", path));
+  }
+  if (!torn.empty() && real_disk().sync_data(file.number()) != 0) {
+    return std::unexpected(io_error("sync", path));
   }
   ::unlink(rescue.c_str());
   return {};

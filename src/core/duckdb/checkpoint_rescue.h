@@ -5,8 +5,9 @@
 // writes that block again in place. A write of 256 KiB that a kill or a power cut ends half-way
 // leaves a block whose checksum is wrong, and the file can never be opened again, with or without
 // its log. So the blocks of metadata are copied beside the file before each checkpoint, as
-// PATH.rescue, and put back before the file is next opened if its header is still the same: then
-// the checkpoint did not end, and the log holds everything that it was to write.
+// PATH.rescue. Where the header is still the same when the file is next opened, the checkpoint did
+// not end, and those that are half written are put back; the log holds everything that it was to
+// write. A block that is whole needs nothing: it has its earlier pieces as they were.
 #pragma once
 
 #include <cstdint>

@@ -121,6 +121,39 @@ TEST_F(CheckpointRescueTest, PutsNothingBackAfterACheckpointThatEnded) {
   EXPECT_FALSE(fs::exists(path(".rescue")));
 }
 
+// Files of the same history have the same headers, whatever is in them.
+TEST_F(CheckpointRescueTest, AnotherFilesCopyChangesNothing) {
+  for (const char* which : {"-one", "-two"}) {
+    auto database = open(path(which));
+    ASSERT_TRUE(database);
+    execute(*database, std::string("CREATE TABLE t (a VARCHAR); INSERT INTO t VALUES ('") + which +
+                           "'); CREATE TABLE u" + which[1] + " (b UBIGINT)");
+    ASSERT_TRUE(database->checkpoint());
+    auto rescue = CheckpointRescue::open(path(which));
+    ASSERT_TRUE(rescue);
+    const auto blocks = numbers(*database, "SELECT block_id::UBIGINT FROM pragma_metadata_info()");
+    ASSERT_TRUE(rescue->save(blocks, kBlockBytes));
+    fs::copy_file(path(which) + ".rescue", path(which) + ".kept");
+  }
+  const std::string two = content(path("-two"));
+  ASSERT_EQ(content(path("-one")).substr(0, kFirstBlock), two.substr(0, kFirstBlock));
+  fs::copy_file(path("-one.kept"), path("-two.rescue"), fs::copy_options::overwrite_existing);
+  ASSERT_TRUE(CheckpointRescue::recover(path("-two")));
+  EXPECT_EQ(content(path("-two")), two);
+  EXPECT_FALSE(fs::exists(path("-two.rescue")));
+}
+
+// As DuckDB leaves them: what is whole is never taken for torn.
+TEST_F(CheckpointRescueTest, WholeBlocksStay) {
+  make_killed();
+  const std::string killed = content(path());
+  fs::copy_file(path("-alive"), path(), fs::copy_options::overwrite_existing);
+  const std::string whole = content(path());
+  ASSERT_NE(whole, killed);
+  ASSERT_TRUE(CheckpointRescue::recover(path()));
+  EXPECT_EQ(content(path()), whole);
+}
+
 TEST_F(CheckpointRescueTest, ADamagedCopyIsNotUsed) {
   make_killed();
   const std::string killed = content(path());

@@ -593,7 +593,10 @@ Result<void> make_file(const DuckdbOptions& options) {
   namespace fs = std::filesystem;
   const std::string making = fmt::format("{}.making-{}", options.path, ::getpid());
   std::error_code code;
-  fs::remove(making, code);
+  // A ledger that was removed may have left its copy of blocks; of an earlier attempt all may be
+  // there.
+  fs::remove(options.path + ".rescue", code);
+  for (const char* end : {"", ".wal", ".rescue"}) fs::remove(making + end, code);
   {
     Result<duckdb::Database> made = open_file(options, making);
     if (!made) {
