@@ -593,9 +593,7 @@ Result<void> make_file(const DuckdbOptions& options) {
   namespace fs = std::filesystem;
   const std::string making = fmt::format("{}.making-{}", options.path, ::getpid());
   std::error_code code;
-  // A ledger that was removed may have left its copy of blocks; of an earlier attempt all may be
-  // there.
-  fs::remove(options.path + ".rescue", code);
+  // Of an earlier attempt: in a container every program has the same number.
   for (const char* end : {"", ".wal", ".rescue"}) fs::remove(making + end, code);
   {
     Result<duckdb::Database> made = open_file(options, making);
