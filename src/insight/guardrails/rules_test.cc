@@ -346,7 +346,7 @@ TEST(Rules, TogetherFindWhatEachFindsAlone) {
                                     .values = {is_of_team ? team() : "acme"},
                                     .negate = number(4) == 0}},
                          .amount = dollars(1000),
-                         .left = dollars(number(1000))});
+                         .left = dollars(static_cast<std::int64_t>(number(1000)))});
     }
     WorkloadEstimate workload = number(2) == 0 ? run_of(number(12)) : service();
     workload.workload.name_space = number(2) == 0 ? "ml" : "";
