@@ -37,7 +37,7 @@ alerts:
   off: [costs_missing, cost_anomaly]
   inference: [namespace=serving]
   thresholds: {{silent_for: 1m, errors_for: {errors_for}, latency_window: 10s}}
-{outlets.config(ALL)}""")
+{outlets.config(ALL | {"budget_forecast"})}""")
     # A run that began four hours ago wrote its last checkpoint three hours ago.
     now = time.time()
     at = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - seconds)) for seconds in (10_860, 10_800)]

@@ -91,9 +91,9 @@ def silence(_server, _asker):
 def asked(server, _asker):
     name = f"run-{next(_numbers)}"
     manifest = ("apiVersion: batch/v1\nkind: Job\n"
-                f"metadata: {{name: {name}, namespace: ml, labels: {{team: nlp}}}}\n"
-                "spec: {activeDeadlineSeconds: 3600, template: {spec: {containers: [{name: c, "
-                "resources: {limits: {nvidia.com/gpu: 8}}}]}}}\n")
+                f"metadata: {{name: {name}, namespace: ml}}\n"
+                "spec: {activeDeadlineSeconds: 3600, template: {metadata: {labels: {team: nlp}}, "
+                "spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 8}}}]}}}\n")
     return "/api/v1/approvals", {"manifest": manifest, "reason": "the yearly run"}
 
 
