@@ -86,7 +86,7 @@ class Serve:
 def job(gpus=16, name="train", token=None, **metadata):
     made = {"apiVersion": "batch/v1", "kind": "Job",
             "metadata": {"name": name, "namespace": "ml", "labels": {"team": "nlp"}, **metadata},
-            "spec": {"activeDeadlineSeconds": 3600, "parallelism": gpus // 8, "template": {"spec": {
+            "spec": {"activeDeadlineSeconds": 3600, "parallelism": gpus // 8, "template": {"metadata": {"labels": {"team": "nlp"}}, "spec": {
                 "restartPolicy": "Never", "containers": [{"name": "c", "image": "x", "resources": {
                     "limits": {"nvidia.com/gpu": "8", "cpu": "10", "memory": "100Gi"}}}]}}}}
     if token:
@@ -139,7 +139,7 @@ def check_at_admission():
         expect(not answer["allowed"] and says in message(answer), f"{what}: {answer}")
     expect(serve.validate(job(token=token), dryRun=True)["allowed"], "a dry run")
     generated = job(token=token)
-    generated["spec"]["template"]["metadata"] = {"labels": {"batch.kubernetes.io/controller-uid": "8f14"}}
+    generated["spec"]["template"]["metadata"]["labels"]["batch.kubernetes.io/controller-uid"] = "8f14"
     admitted = serve.validate(generated)
     expect(admitted["allowed"] and admitted["auditAnnotations"]["approval"] == approval, f"{admitted}")
     replayed = serve.validate(job(token=token))

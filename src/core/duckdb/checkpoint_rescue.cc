@@ -18,7 +18,7 @@ namespace {
 
 // A file begins with three headers of 4096 bytes: one of the file, and those of the last two
 // checkpoints. Its blocks follow.
-constexpr std::uint64_t kHeaderBytes = 3 * 4096;
+constexpr std::uint64_t kHeaderBytes = std::uint64_t{3} * 4096;
 constexpr std::string_view kMagic = "pennyweight rescue 1\n";
 
 std::string rescue_path(const std::string& path) { return path + ".rescue"; }
