@@ -570,7 +570,7 @@ std::optional<MigShare> slice_of(const replay::Job& job, const std::string& prof
 std::uint32_t minute_of_day(const ReplayWorld& world, std::int64_t us) {
   constexpr std::int64_t kMinuteMs = 60'000;
   const std::int64_t at_ms = world.period.begin().time_since_epoch().count() + us / 1000;
-  return static_cast<std::uint32_t>(at_ms / kMinuteMs % (24 * 60));
+  return static_cast<std::uint32_t>(at_ms / kMinuteMs % (std::int64_t{24} * 60));
 }
 
 bool is_within(const replay::DailyWindow& window, std::uint32_t minute) {
