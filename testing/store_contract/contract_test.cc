@@ -229,6 +229,35 @@ TEST_P(StoreContract, SpansOfOneTimeAreToldApartByTheirPart) {
   EXPECT_THAT(outcome.conflict_rows[0].reason, HasSubstr("tensor active ppm 5 there, 6 here"));
 }
 
+// Of a collector's rows too the content decides, not which came first: nor does it matter that a
+// row of another key came between them.
+TEST_P(StoreContract, SpansOfOneKeyInAnyOrderGiveTheSameLedger) {
+  std::vector<Usage> spans;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    Usage span = usage(i % 2 == 0 ? "GPU-1" : "GPU-2", "2026-03-05");
+    span.span_ms = 60'000;
+    span.part = 1 + i % 3;
+    span.tensor_active_ppm = i / 6;
+    spans.push_back(span);
+  }
+  spans.push_back(spans.front());
+  const auto other = fresh("other.duckdb");
+  const auto deliver = [&](Store& store) {
+    const auto session = must(store.begin_import(source()));
+    for (const Usage& span : spans) must(session->append_usages({&span, 1}));
+    return must(session->commit());
+  };
+  const ImportOutcome first = deliver(*store_);
+  std::ranges::reverse(spans);
+  const ImportOutcome second = deliver(*other);
+  EXPECT_EQ(std::get<0>(tuple(first.usages)), 6u);
+  EXPECT_EQ(first.usages.created + first.usages.existing + first.usages.conflicts, spans.size());
+  EXPECT_EQ(tuple(first.usages), tuple(second.usages));
+  EXPECT_EQ(usages_of(*store_, march()), usages_of(*other, march()));
+  EXPECT_EQ(must(store_->rejected_rows(1000)), must(other->rejected_rows(1000)));
+  EXPECT_EQ(first.conflict_rows, second.conflict_rows);
+}
+
 TEST_P(StoreContract, OutcomesAreFoundByClusterAndBegin) {
   Outcome elsewhere = outcome("ml/chat-0", "2026-03-02", 1);
   elsewhere.cluster = ClusterId("earth");

@@ -71,24 +71,25 @@ TEST_F(SignIns, AnEmptyPasswordIsAlwaysWrong) {
   EXPECT_EQ(refusal("", ""), Refusal::kWrong);
 }
 
-// As far as a clock can tell: the work is the same, so neither takes half as long as the other.
+// As far as a clock can tell: the work is the same, so neither takes half as long as the other. On
+// a machine with other work some try of each meets no delay.
 TEST_F(SignIns, AnUnknownUserTakesAsLongAsAKnownOne) {
   options_.argon2_kib = 4096;
   options_.failures_max = 1000;
   open();
   add(user("bo"));
   using Steady = std::chrono::steady_clock;
-  const auto shortest = [&](const char* name) {
-    Steady::duration best = seconds(60);
-    for (int i = 0; i < 5; ++i) {
-      const auto begin = Steady::now();
-      EXPECT_EQ(refusal(name, "wrong"), Refusal::kWrong);
-      best = std::min(best, Steady::now() - begin);
-    }
-    return best;
+  Steady::duration somebody = seconds(60), nobody = seconds(60);
+  const auto time_one = [&](const char* name, Steady::duration& shortest) {
+    const auto begin = Steady::now();
+    EXPECT_EQ(refusal(name, "wrong"), Refusal::kWrong);
+    shortest = std::min(shortest, Steady::now() - begin);
   };
-  const auto somebody = shortest("bo");
-  const auto nobody = shortest("nobody");
+  for (int tries = 0;
+       tries < 5 || (tries < 100 && (nobody * 2 <= somebody || somebody * 2 <= nobody)); ++tries) {
+    time_one("bo", somebody);
+    time_one("nobody", nobody);
+  }
   EXPECT_GT(nobody * 2, somebody);
   EXPECT_GT(somebody * 2, nobody);
 }

@@ -57,6 +57,8 @@ class TableAppender {
   }
   Result<void> close() { return appender_ ? appender_->close() : Result<void>(); }
   std::uint64_t rows() const { return rows_; }
+  // Rows that came by another way.
+  void add_rows(std::uint64_t rows) { rows_ += rows; }
 
  private:
   std::string catalog_, table_, create_;
@@ -144,6 +146,7 @@ class DuckdbImport : public ImportSession {
   Result<void> replace(ImportOutcome& outcome, const CommitTerms& terms);
   template <class Fact>
   Result<void> resolve(FactCounts& counts, ImportOutcome& outcome);
+  Result<void> resolve_usages(ImportOutcome& outcome);
   Result<void> keep_rejected_rows();
   Result<void> record(const ImportOutcome& outcome, const std::string& statement);
   Result<void> record_invalidations(const ImportOutcome& outcome);
@@ -369,6 +372,21 @@ Result<void> DuckdbImport::resolve(FactCounts& counts, ImportOutcome& outcome) {
   return append_rejected(resolved.conflict_rows);
 }
 
+Result<void> DuckdbImport::resolve_usages(ImportOutcome& outcome) {
+  StagingTable<Usage>& staged = std::get<StagingTable<Usage>>(staged_);
+  TRY(usages_.close());
+  TRY(staged.close());
+  std::uint64_t direct = usages_.rows();
+  if (direct > 0 && staged.rows() > 0) {
+    const std::uint64_t moved = TRY(stage_contended_usages(lock_.connection(), number_));
+    direct -= moved;
+    staged.add_rows(moved);
+  }
+  TRY(resolve<Usage>(outcome.usages, outcome));
+  outcome.usages.created += direct;
+  return {};
+}
+
 Result<void> DuckdbImport::replace(ImportOutcome& outcome, const CommitTerms& terms) {
   const auto restated = TRY(
       retire_left_out(lock_.connection(),
@@ -436,9 +454,7 @@ Result<ImportOutcome> DuckdbImport::commit_on(const CommitTerms& terms) {
   if (done) done = resolve<Holding>(outcome.holdings, outcome);
   if (done) done = resolve<Node>(outcome.nodes, outcome);
   if (done) done = resolve<Gpu>(outcome.gpus, outcome);
-  if (done) done = usages_.close();
-  if (done) done = resolve<Usage>(outcome.usages, outcome);
-  outcome.usages.created += usages_.rows();
+  if (done) done = resolve_usages(outcome);
   if (done) done = resolve<Outage>(outcome.outages, outcome);
   if (done) done = resolve<Correction>(outcome.corrections, outcome);
   if (done) done = resolve<Outcome>(outcome.outcomes, outcome);

@@ -429,6 +429,19 @@ Result<Resolution> resolve_keyed_range(duckdb::Connection& connection,
 }
 }  // namespace
 
+Result<std::uint64_t> stage_contended_usages(duckdb::Connection& connection, std::uint64_t import) {
+  const std::string staged = staged_table<Usage>();
+  const std::string contended = " FROM usages l WHERE l.import_number = " + std::to_string(import) +
+                                of_staged_time<Usage>() +
+                                " AND l.usage_id IN (SELECT usage_id FROM " + staged + ")";
+  const std::uint64_t moved =
+      TRY(connection.change("INSERT INTO " + staged + " SELECT l.*" + contended));
+  if (moved > 0) {
+    TRY(connection.change("DELETE" + contended));
+  }
+  return moved;
+}
+
 template <class Fact>
 Result<Resolution> resolve_keyed_facts(duckdb::Connection& connection,
                                        const ResolutionRequest& order) {

@@ -47,6 +47,10 @@ std::string staged_table();
 Result<Resolution> resolve_charges(duckdb::Connection& connection, const ResolutionRequest& order);
 // REQUIRES: the staged charges are resolved.
 Result<Restated> retire_left_out(duckdb::Connection& connection, const ReplacementRequest& order);
+// Moves the rows that this import wrote into the usages' own table back among the staged ones where
+// a staged row has their key, so that the content, not the order, decides which of them counts. How
+// many were moved. REQUIRES: rows of one import have been written to both tables.
+Result<std::uint64_t> stage_contended_usages(duckdb::Connection& connection, std::uint64_t import);
 // REQUIRES: Fact is any other than Charge.
 template <class Fact>
 Result<Resolution> resolve_keyed_facts(duckdb::Connection& connection,

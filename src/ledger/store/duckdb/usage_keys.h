@@ -22,7 +22,8 @@ namespace pennyweight {
 class UsageKeys {
  public:
   // Whether a collector wrote the row. It gives each a part number of its own, so that two rows of
-  // one import do not contend for one key; of rows from elsewhere the import decides which counts.
+  // one import hardly ever contend for one key; where they do, the import decides which counts, as
+  // of rows from elsewhere.
   static bool is_of_collector(const Usage& usage) { return usage.span_ms > 0 && usage.part > 0; }
 
   // Reads the keys of the ledger's rows of the times of the collector's rows among these. Each time
