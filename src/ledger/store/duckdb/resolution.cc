@@ -437,7 +437,8 @@ Result<std::uint64_t> stage_contended_usages(duckdb::Connection& connection, std
   const std::uint64_t moved =
       TRY(connection.change("INSERT INTO " + staged + " SELECT l.*" + contended));
   if (moved > 0) {
-    TRY(connection.change("DELETE" + contended));
+    const std::uint64_t removed = TRY(connection.change("DELETE" + contended));
+    CHECK(removed == moved, "what is staged again is in one table");
   }
   return moved;
 }
