@@ -143,6 +143,37 @@ describe('alerts', {skip: !program && 'needs the program', timeout: 600_000}, ()
     await until(page, () => !document.querySelector('main').innerText.includes('lead-trial'));
   });
 
+  test('an amount counts from a day, and always once that is cleared', async (t) => {
+    const page = await somebody(t, 'admin');
+    await go(page, '/budgets', 'Budgets');
+    const dialog = page.getByRole('dialog');
+    const set = async (fields) => {
+      for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
+      await dialog.getByRole('button', {name: 'Set budget'}).click();
+      await dialog.waitFor({state: 'detached'});
+      const {data} = await answer(page, '/budget-definitions?limit=1000');
+      const {amount, amounts = []} = data.find(({budget}) => budget.name === 'dated').budget;
+      return [amount ?? null, amounts.map((one) => `${one.from} ${one.amount}`)];
+    };
+    const change = async () => {
+      await page.getByRole('button', {name: 'Change dated'}).click();
+      return [await dialog.getByLabel('Amount').inputValue(), await dialog.getByLabel('Counts from').inputValue()];
+    };
+    await page.getByRole('button', {name: 'New budget'}).click();
+    assert.deepEqual(await set({Name: 'dated', Amount: '5000 USD', 'Counts from': '2026-03-01'}), [null, ['2026-03-01 5000 USD']]);
+    assert.deepEqual(await change(), ['5000 USD', '2026-03-01']);
+    assert.deepEqual(await set({Amount: '7000 USD', 'Counts from': '2199-01-01'}), [null, ['2026-03-01 5000 USD', '2199-01-01 7000 USD']]);
+    // What counts from a later day stays; the amount of today has always counted.
+    assert.deepEqual(await change(), ['5000 USD', '2026-03-01']);
+    assert.deepEqual(await set({'Counts from': ''}), ['5000 USD', ['2199-01-01 7000 USD']]);
+    assert.deepEqual(await change(), ['5000 USD', '']);
+    assert.deepEqual(await set({Amount: '6000 USD'}), ['6000 USD', ['2199-01-01 7000 USD']]);
+    await page.getByRole('button', {name: 'Remove dated'}).click();
+    await dialog.getByRole('button', {name: 'Remove'}).click();
+    await until(page, () => !document.querySelector('main').innerText.includes('dated'));
+    assert.deepEqual(await page.complaints(), []);
+  });
+
   test('the pages in every size and theme', async (t) => {
     for (const size of Object.keys(SIZES)) {
       const page = await somebody(t, 'admin', {size});

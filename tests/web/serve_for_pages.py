@@ -1,12 +1,12 @@
 """`pennyweight serve` for as long as a browser looks at it: the ledger and the people of tests/api.
 
-usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running|unusual|large|wide|demo]
+usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running|unusual|live|large|wide|demo]
 
 Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends when its input does.
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
 `currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
 `full` are used up, one receiver hears of it, and another can't be reached; in `running` invoices have VAT, and
-the month that still runs has a bill; in `unusual` one day costs four times as much, and one eight times; `large` and `wide` are companies of three clusters, six months and two currencies, with
+the month that still runs has a bill; in `unusual` one day costs four times as much, and one eight times; in `live` a small fleet sends its telemetry; `large` and `wide` are companies of three clusters, six months and two currencies, with
 20 and 479 teams; `demo` is the ledger that script/demo made.
 """
 import http.server
@@ -72,12 +72,17 @@ def alerting_server():
     return serving.Server(serving.CONFIG.replace(serving.ALERTS, alerts))
 
 
+def live_server():
+    import live_trial  # which needs an SMTP server
+    return live_trial.server()
+
+
 def main():
     what = sys.argv[4] if len(sys.argv) > 4 else "full"
     if what == "empty":
         serving.ledger_copy = empty_folder
     made = {"currencies": two_currencies.server, "alerts": alerting_server, "running": running_month.server,
-            "unusual": unusual_days.server, "demo": demo_ledger.server,
+            "unusual": unusual_days.server, "live": live_server, "demo": demo_ledger.server,
             "large": lambda: large_ledger.server(20), "wide": lambda: large_ledger.server(479)}
     server = made.get(what, serving.Server)()
     server.sign_in_admin()
@@ -88,7 +93,7 @@ def main():
             server.add_person(role, scope, name=name)
             people[name] = serving.PASSWORD
     print(json.dumps({"url": f"http://127.0.0.1:{server.port}", "folder": str(server.folder),
-                      "people": people}), flush=True)
+                      "people": people, "heard": getattr(server, "heard", None)}), flush=True)
     sys.stdin.read()
 
 

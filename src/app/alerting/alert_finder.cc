@@ -33,6 +33,8 @@ constexpr milliseconds kCheckpointsOverlap = std::chrono::hours(2);
 // are read.
 constexpr milliseconds kReconcileEvery = std::chrono::hours(1);
 constexpr int kRecentDays = 3;
+// An incident is known by its first day, also after those have ended whose days were unusual first.
+constexpr std::chrono::days kIncidentBack{14};
 // What became a row less than so long before the ledger was read may not have been in it.
 constexpr milliseconds kLiveOverlap = std::chrono::minutes(5);
 // While the telemetry of a window is read, at most so many rows more than those that tell
@@ -105,20 +107,23 @@ void AlertFinder::find_in_days(Date today, AlertFindings& found) {
       coverage_conditions(*history, today, config_.alerts.thresholds.costs_missing_days);
   // Of costs that are weeks old nobody need be told today.
   if (!found.conditions.empty()) return report("unusual days", nullptr);
+  const Date recent = history->last_day() - std::chrono::days(kRecentDays - 1);
   AnomalyQuery query{.costs = {.by = config_.alerts.anomalies_by, .today = today}};
-  query.since = history->last_day() - std::chrono::days(kRecentDays - 1);
+  query.cause = kAnomalyCause;
+  query.since = recent - kIncidentBack;
   query.verdicts = verdicts_;
   auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
-  if (anomalies) {
-    std::erase_if(*anomalies, [](const auto& one) { return one.is_expected; });
-    drop_small_anomalies(*history, config_.alerts.thresholds.anomaly_permille, *anomalies);
-  }
   report("unusual days", anomalies ? nullptr : &anomalies.error());
   const auto add = [&](const std::vector<AlertCondition>& more) {
     found.conditions.insert(found.conditions.end(), more.begin(), more.end());
   };
   if (anomalies) {
-    add(anomaly_conditions(*anomalies));
+    std::erase_if(*anomalies, [](const auto& one) { return one.is_expected; });
+    add(anomaly_conditions(
+        *anomalies,
+        {.by = query.costs.by,
+         .since = recent,
+         .least = least_anomaly(*history, config_.alerts.thresholds.anomaly_permille)}));
   } else {
     found.unknown.push_back({"cost_anomaly"});
   }

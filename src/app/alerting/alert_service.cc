@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <mutex>
 #include <ranges>
 #include <set>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -35,8 +38,10 @@ constexpr int kDigestDaysMax = 8;
 constexpr milliseconds kDigestWaitMax = std::chrono::hours(24 * 16);  // also `after` and `hours`
 // Telemetry in memory is cheap to look at, and people wait for what it says.
 constexpr milliseconds kDevicesEvery{5'000};
-// A receiver that takes longer gets the rest in the next round: others wait for it.
+// A receiver that takes longer gets the rest in the next round: the evaluation waits for it.
 constexpr milliseconds kReceiverTimeMax{10'000};
+// So many receivers are delivered to at once, so that none waits for a slow one.
+constexpr std::size_t kReceiversAtOnce = 8;
 // After so many messages that a receiver refuses in a row, the rest waits for the next round.
 constexpr int kRefusalsMax = 5;
 // While something waits to be delivered.
@@ -459,6 +464,7 @@ void AlertService::settle(const OutboxEntry& entry, const std::string& problem, 
 void AlertService::add_approval_links(std::span<AlertNotification> message) {
   const auto& link_of = finder_.sources().approval_link;
   if (!link_of) return;
+  const std::lock_guard lock(links_mutex_);
   for (AlertNotification& one : message) {
     const AlertCondition& condition = one.alert.condition;
     const bool is_asked = one.is_firing && condition.rule.starts_with("approval_") &&
@@ -475,13 +481,44 @@ void AlertService::deliver(Instant now) {
   if (due.empty()) return;
   std::map<std::string, std::vector<const OutboxEntry*>> by_receiver;
   for (const OutboxEntry& entry : due) by_receiver[entry.receiver].push_back(&entry);
-  for (auto& [name, entries] : by_receiver) deliver_to(name, std::move(entries), now);
+  {
+    auto next = by_receiver.begin();
+    std::mutex next_mutex;
+    const auto work = [&] {
+      for (;;) {
+        auto taken = by_receiver.end();
+        {
+          const std::lock_guard lock(next_mutex);
+          if (next == by_receiver.end()) return;
+          taken = next++;
+        }
+        deliver_to(taken->first, std::move(taken->second), now);
+      }
+    };
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(by_receiver.size(), kReceiversAtOnce); ++i) {
+      try {
+        others.emplace_back(work);
+      } catch (const std::system_error&) {
+        break;  // without one more, its turns are taken by those that are there
+      }
+    }
+    work();
+  }
   const std::lock_guard lock(mutex_);
   if (state_.outbox.empty()) troubles_ = {};
   save();
 }
 
-// `entries`: what is due for a receiver, oldest first.
+// A Delivery keeps its connections, so each receiver has its own.
+Delivery& AlertService::delivery_for(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Delivery>& delivery = deliveries_[name];
+  if (!delivery) delivery = std::make_unique<Delivery>(config_.alerts, config_.mail);
+  return *delivery;
+}
+
+// `entries`: what is due for a receiver, oldest first. One thread for each receiver.
 void AlertService::deliver_to(const std::string& name, std::vector<const OutboxEntry*> entries,
                               Instant now) {
   const auto begun = std::chrono::steady_clock::now();
@@ -492,13 +529,16 @@ void AlertService::deliver_to(const std::string& name, std::vector<const OutboxE
   if (is_digest) ongoing = firing_for(*receiver);
   const auto id = [](const OutboxEntry* entry) { return entry->notification.id; };
   const auto is_alone = [&](const OutboxEntry* entry) {
+    const std::lock_guard lock(mutex_);
     return !is_digest && troubles_.is_refused(name, id(entry));
   };
   // What failed before keeps nothing else waiting.
   if (!is_digest) {
+    const std::lock_guard lock(mutex_);
     std::ranges::stable_partition(
         entries, [&](const OutboxEntry* entry) { return !troubles_.has_failed(name, id(entry)); });
   }
+  Delivery& delivery = delivery_for(name);
   // One that does not answer is not asked again in this round.
   std::string failure = has_receiver ? "" : "there is no such receiver any more";
   int refusals = 0;
@@ -527,8 +567,9 @@ void AlertService::deliver_to(const std::string& name, std::vector<const OutboxE
           std::ranges::any_of(part, [](const auto* entry) { return entry->attempts > 0; });
       std::vector<std::string> ids;
       std::ranges::transform(part, std::back_inserter(ids), id);
-      const auto sent = delivery_.send(*receiver, message, is_retry, now, ongoing);
+      const auto sent = delivery.send(*receiver, message, is_retry, now, ongoing);
       at = clock_.now();  // a time-out takes its time
+      const std::lock_guard lock(mutex_);
       if (sent) {
         refusals = 0;
         troubles_.note_sent(name, ids);

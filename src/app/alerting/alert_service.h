@@ -74,6 +74,7 @@ class AlertService : public RunningAlerts {
   void keep_forecasts(Instant now);
   void deliver(Instant now);
   void deliver_to(const std::string& name, std::vector<const OutboxEntry*> entries, Instant now);
+  Delivery& delivery_for(const std::string& name);
   void put_back(std::span<const OutboxEntry* const> entries);
   std::deque<OutboxEntry>::iterator find_entry(const OutboxEntry& entry);
   void add_approval_links(std::span<AlertNotification> message);
@@ -96,13 +97,16 @@ class AlertService : public RunningAlerts {
   Clock& clock_;
   Log& log_;
   const std::string path_;
-  Delivery delivery_;
-  std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
-  // The rest until mutex_ is of the thread.
+  // The rest until mutex_ is of the thread that evaluates.
+  Delivery delivery_;  // of what an Alertmanager is told again
   AlertFinder finder_;
-  std::optional<Instant> kept_forecasts_;  // when that was last asked for
+  std::optional<Instant> kept_forecasts_;        // when that was last asked for
+  std::mutex links_mutex_;                       // one thread at a time makes links for approvals
+  mutable std::mutex mutex_;                     // guards what follows up to changed_
+  std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
   DeliveryTroubles troubles_;
-  mutable std::mutex mutex_;  // guards what follows up to changed_
+  // By receiver; each is used by the one thread that delivers to it.
+  std::map<std::string, std::unique_ptr<Delivery>> deliveries_;
   AlertState state_;
   bool is_unsaved_ = true;  // something of the book is not as on disk
   bool is_evaluated_ = false;

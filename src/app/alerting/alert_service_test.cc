@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/alerting/device_usage_testing.h"
@@ -224,6 +230,142 @@ TEST_F(PutOffAlerts, AreTheSameWhenTheClockGoesBack) {
   clock_.advance(std::chrono::minutes(10));
   service->run_once();
   EXPECT_TRUE(service->now().alerts.empty());
+}
+
+// A webhook on loopback that answers as it is told, once it may.
+class Hook {
+ public:
+  explicit Hook(int status) : status_(status) {
+    socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket_, any, size), 0);
+    EXPECT_EQ(::listen(socket_, 16), 0);
+    EXPECT_EQ(::getsockname(socket_, any, &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::jthread([this] { serve(); });
+  }
+  ~Hook() {
+    answer(200);
+    ::shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    ::close(socket_);
+  }
+  std::string url() const { return fmt::format("http://127.0.0.1:{}/", port_); }
+  // Whether so many requests have come, which is waited for.
+  bool has_heard(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(30),
+                             [&] { return bodies_.size() >= count; });
+  }
+  std::vector<std::string> bodies() {
+    const std::lock_guard lock(mutex_);
+    return bodies_;
+  }
+  // From now on; 0: not before it is told again.
+  void answer(int status) {
+    const std::lock_guard lock(mutex_);
+    status_ = status;
+    changed_.notify_all();
+  }
+
+ private:
+  void serve() {
+    for (;;) {
+      const int connection = ::accept(socket_, nullptr, nullptr);
+      if (connection < 0) return;
+      std::string text;
+      std::size_t whole = std::string::npos;
+      char buffer[4096];
+      while (text.size() < whole) {
+        const auto count = ::recv(connection, buffer, sizeof buffer, 0);
+        if (count <= 0) break;
+        text.append(buffer, static_cast<std::size_t>(count));
+        const std::size_t head = text.find("\r\n\r\n");
+        const std::size_t length = text.find("Content-Length: ");
+        if (head != std::string::npos && length < head) {
+          whole = head + 4 + std::stoul(text.substr(length + 16));
+        }
+      }
+      std::unique_lock lock(mutex_);
+      if (!text.empty()) bodies_.push_back(text);
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return status_ != 0; });
+      const std::string answer =
+          fmt::format("HTTP/1.1 {} -\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status_);
+      ::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+      ::close(connection);
+    }
+  }
+
+  int socket_ = -1;
+  int port_ = 0;
+  std::mutex mutex_;  // guards what follows up to the thread
+  std::condition_variable changed_;
+  int status_;
+  std::vector<std::string> bodies_;
+  std::jthread thread_;
+};
+
+class HeardAlerts : public PutOffAlerts {
+ protected:
+  void hears(const std::string& name, const Hook& hook) {
+    ReceiverConfig receiver;
+    receiver.name = name;
+    receiver.url = hook.url();
+    if (config_.alerts.allow_private.empty()) config_.alerts.receivers.clear();
+    config_.alerts.allow_private = {"127.0.0.1"};
+    config_.alerts.receivers.push_back(receiver);
+  }
+};
+
+// "slow" comes before the others by its name, and does not answer while they hear of the alert.
+TEST_F(HeardAlerts, AQuickReceiverDoesNotWaitForASlowOne) {
+  Hook slow(0);
+  Hook quick(200);
+  Hook other(200);
+  hears("a slow one", slow);
+  hears("quick", quick);
+  hears("the other", other);
+  const auto service = make_service();
+  std::jthread round([&] { service->run_once(); });
+  EXPECT_TRUE(slow.has_heard(1));
+  EXPECT_TRUE(quick.has_heard(1));
+  EXPECT_TRUE(other.has_heard(1));
+  slow.answer(200);
+  round.join();
+  EXPECT_EQ(waits(*service), "");
+  EXPECT_EQ(quick.bodies().size(), 1u);
+  EXPECT_EQ(slow.bodies().size(), 1u);
+}
+
+TEST_F(HeardAlerts, ARefusalIsTriedAgainLaterEachTime) {
+  Hook hook(400);
+  hears("picky", hook);
+  const auto service = make_service();
+  std::size_t requests = 0;
+  for (const int wait : {2, 4, 8, 16, 32}) {
+    service->run_once();
+    EXPECT_EQ(hook.bodies().size(), ++requests) << "before " << wait << " s";
+    ASSERT_EQ(service->state().outbox.size(), 1u);
+    EXPECT_EQ(service->state().outbox.front().next - clock_.now(), std::chrono::seconds(wait));
+    clock_.advance(std::chrono::seconds(wait) - std::chrono::milliseconds(1));
+    service->run_once();
+    EXPECT_EQ(hook.bodies().size(), requests) << "within " << wait << " s";
+    clock_.advance(std::chrono::milliseconds(1));
+  }
+  hook.answer(200);
+  service->run_once();
+  EXPECT_EQ(waits(*service), "");
+  const auto bodies = hook.bodies();
+  ASSERT_EQ(bodies.size(), requests + 1);
+  EXPECT_THAT(bodies.front(), testing::HasSubstr("\"is_retry\": false"));
+  EXPECT_THAT(bodies.back(), testing::HasSubstr("\"is_retry\": true"));
+  EXPECT_THAT(bodies.back(), testing::HasSubstr("X-Pennyweight-Retry: true"));
+  EXPECT_TRUE(service->state().dead.empty());
 }
 
 // Nobody hears of alerts at first: the state says that nothing is known, not that nothing is wrong.

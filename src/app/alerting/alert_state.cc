@@ -48,6 +48,7 @@ void append_alert(std::string& out, const Alert& alert) {
   add_text(out, "severity", to_text(alert.condition.severity));
   add_text(out, "owner", alert.condition.owner);
   add_text(out, "summary", alert.condition.summary);
+  if (!alert.condition.incident.empty()) add_text(out, "incident", alert.condition.incident);
   fmt::format_to(std::back_inserter(out), ", \"wait_ms\": {}, \"is_silent\": {}",
                  alert.condition.wait.count(), alert.is_silent);
   if (alert.condition.keep) {
@@ -126,6 +127,7 @@ Result<Alert> read_alert(const simdjson::dom::element& object) {
       severity == "critical" ? AlertSeverity::kCritical : AlertSeverity::kWarning;
   alert.condition.owner = TRY(text_of(object, "owner"));
   alert.condition.summary = TRY(text_of(object, "summary"));
+  alert.condition.incident = text_of(object, "incident").value_or("");  // of few
   std::int64_t wait = 0;
   if (object["wait_ms"].get(wait) == simdjson::SUCCESS) {
     alert.condition.wait = std::chrono::milliseconds(wait);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/int128.h"
+#include "insight/queries/price_incident.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
@@ -196,8 +197,7 @@ std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& s
   return out;
 }
 
-void drop_small_anomalies(const DailyCostHistory& whole, std::uint32_t permille_min,
-                          std::vector<FoundAnomaly>& anomalies) {
+std::optional<Money> least_anomaly(const DailyCostHistory& whole, std::uint32_t permille) {
   Int128 sum = 0;
   std::int64_t days = 0;
   const std::size_t all = whole.missing.size();
@@ -206,25 +206,47 @@ void drop_small_anomalies(const DailyCostHistory& whole, std::uint32_t permille_
     ++days;
     for (const forecasting::DailyCosts& part : whole.parts) sum += part.days[t].ticks();
   }
-  if (days == 0 || sum <= 0) return;
-  const Int128 least = sum / days / 1000 * permille_min;
-  const Currency currency = whole.parts.front().days.front().currency();
-  std::erase_if(anomalies, [&](const FoundAnomaly& one) {
-    const Money impact = one.incident.impact_per_day();
-    const Int128 size = impact.is_negative() ? -impact.ticks() : impact.ticks();
-    return impact.currency() == currency && size < least;
-  });
+  if (days == 0 || sum <= 0) return std::nullopt;
+  return Money::from_ticks(sum / days / 1000 * permille,
+                           whole.parts.front().days.front().currency());
 }
 
-std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies) {
+std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> anomalies,
+                                               const AnomalyLimits& limits) {
+  const auto is_told = [&](Date last, Money impact) {
+    if (last < limits.since) return false;
+    if (!limits.least || impact.currency() != limits.least->currency()) return true;
+    return (impact.is_negative() ? -impact : impact).ticks() >= limits.least->ticks();
+  };
   std::vector<AlertCondition> out;
-  for (const FoundAnomaly& found : anomalies) {
+  std::vector<std::string> incident_of(anomalies.size());
+  for (const PriceIncident& incident : find_price_incidents(anomalies)) {
+    if (!is_told(incident.last, incident.impact_per_day)) continue;
+    const std::string subject = "price of " + incident.price_of;
+    const std::string scope = fmt::format("{} {} {}", incident.is_higher ? "higher" : "lower",
+                                          subject, to_text(incident.first));
     out.push_back({.rule = "cost_anomaly",
-                   .scope = fmt::format("{} {}", found.key, to_text(found.first)),
+                   .scope = scope,
+                   .subject = subject,
+                   .summary = describe_price_incident(incident, anomalies, limits.by),
+                   .is_repeated = false,
+                   .incident = scope});
+    for (const std::size_t part : incident.parts) incident_of[part] = scope;
+  }
+  for (std::size_t i = 0; i < anomalies.size(); ++i) {
+    const FoundAnomaly& found = anomalies[i];
+    if (!is_told(found.last, found.incident.impact_per_day())) continue;
+    // What is told of by itself is another alert than what an incident tells of: each is told to
+    // others, and they hear of its end.
+    const std::string& incident = incident_of[i];
+    out.push_back({.rule = "cost_anomaly",
+                   .scope = fmt::format("{} {}{}", found.key, to_text(found.first),
+                                        incident.empty() ? "" : ", " + incident),
                    .subject = found.key,
                    .owner = found.key,
                    .summary = found.sentence,
-                   .is_repeated = false});
+                   .is_repeated = false,
+                   .incident = incident});
   }
   return out;
 }

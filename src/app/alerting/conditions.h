@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,12 +27,20 @@ namespace pennyweight {
 // budget_exhausted (critical), budget_spent at 50 and 80 %, budget_forecast, budget_probable.
 // Nothing of a budget that could not be measured.
 std::vector<AlertCondition> budget_conditions(const std::vector<BudgetStatus>& statuses);
-// cost_anomaly, for unusual days that go on or ended in the last 3 complete days.
-// Drops those whose impact a day is less than so many thousandths of what a day cost in all, as the
-// mean of the last 28 days of `whole`; none where that is not known.
-void drop_small_anomalies(const DailyCostHistory& whole, std::uint32_t permille_min,
-                          std::vector<FoundAnomaly>& anomalies);
-std::vector<AlertCondition> anomaly_conditions(const std::vector<FoundAnomaly>& anomalies);
+// So many thousandths of what a day cost in all, as the mean of the last 28 days of `whole`;
+// nothing where that is not known.
+std::optional<Money> least_anomaly(const DailyCostHistory& whole, std::uint32_t permille);
+// The dimension that anomalies are queried with as their `cause`: its values have a price.
+inline constexpr const char* kAnomalyCause = "instance_type";
+struct AnomalyLimits {
+  std::string by;                   // the dimension of their keys, "team"
+  Date since;                       // those that ended earlier are of the past
+  std::optional<Money> least = {};  // of an impact a day; of one in another currency nothing
+};
+// cost_anomaly: unusual days. Those of several keys that one price explains are one incident, which
+// tells of all of them, and one condition each for their owners.
+std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> anomalies,
+                                               const AnomalyLimits& limits);
 // gpu_idle (held and not used for so long), inference_idle (so do workloads that answer requests,
 // which is graver), low_utilisation and high_utilisation (less or more than a share of it used).
 std::vector<AlertCondition> live_conditions(std::span<const LiveRow> rows,

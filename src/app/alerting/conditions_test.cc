@@ -3,6 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "insight/queries/price_incident.h"
+
 namespace pennyweight {
 namespace {
 
@@ -69,22 +77,28 @@ TEST(Conditions, ForecastsThatMissedThreeDaysOfSeven) {
   EXPECT_TRUE(missed_forecast_conditions(history, kept).empty());
 }
 
+FoundAnomaly unusual(std::string key, Money impact, int first, int last, std::string price_of) {
+  const Money none = Money::zero(impact.currency());
+  return {.key = std::move(key),
+          .first = kFirst + std::chrono::days(first),
+          .last = kFirst + std::chrono::days(last),
+          .incident = {.first = static_cast<std::size_t>(first),
+                       .last = static_cast<std::size_t>(last),
+                       .actual = Money::from_units(100, impact.currency()) + impact,
+                       .expected = Money::from_units(100, impact.currency())},
+          .split = {none, none, none, none},
+          .causes = {},
+          .verdict = {},
+          .sentence = "by itself",
+          .price_of = std::move(price_of)};
+}
+
 TEST(Conditions, AnUnusualDayOfCentsIsNoAlert) {
   const auto left = [](std::int64_t impact, std::uint32_t permille, Currency currency = kUsd) {
-    const Money none = Money::zero(currency);
-    FoundAnomaly one{.key = "nlp",
-                     .first = kFirst,
-                     .last = kFirst,
-                     .incident = {.actual = Money::from_units(100 + impact, currency),
-                                  .expected = Money::from_units(100, currency)},
-                     .split = {none, none, none, none},
-                     .causes = {},
-                     .verdict = {},
-                     .sentence = {}};
-    std::vector<FoundAnomaly> all{one};
+    const std::vector one{unusual("nlp", Money::from_units(impact, currency), 0, 0, "")};
     // A day costs 100 in all.
-    drop_small_anomalies(owned_days(10), permille, all);
-    return all.size();
+    const auto least = least_anomaly(owned_days(10), permille);
+    return anomaly_conditions(one, {.by = "team", .since = kFirst, .least = least}).size();
   };
   EXPECT_EQ(left(1, 10), 1u) << "a hundredth";
   EXPECT_EQ(left(1, 11), 0u);
@@ -92,6 +106,71 @@ TEST(Conditions, AnUnusualDayOfCentsIsNoAlert) {
   EXPECT_EQ(left(-20, 11), 1u);
   EXPECT_EQ(left(0, 0), 1u);
   EXPECT_EQ(left(1, 11, Currency("EUR")), 1u) << "not to be compared";
+}
+
+// "rule scope | owner | whether everybody, or the owner alone, hears of it"
+std::vector<std::string> told_of(const std::vector<FoundAnomaly>& anomalies,
+                                 const AnomalyLimits& limits) {
+  std::vector<std::string> texts;
+  for (const AlertCondition& one : anomaly_conditions(anomalies, limits)) {
+    texts.push_back(one.scope + " | " + one.owner + " | " +
+                    (one.is_in_incident() ? "owner" : "all"));
+  }
+  return texts;
+}
+
+TEST(Conditions, OnePriceIsOneIncidentOfAllTeams) {
+  std::vector<FoundAnomaly> teams;
+  Money whole = usd(0);
+  for (int i = 0; i < 30; ++i) {
+    // Not a whole cent, and no two alike.
+    const Money impact = Money::from_ticks(Int128{1'234'567'890'123'456'789} * (i + 1), kUsd);
+    teams.push_back(unusual("team-" + std::to_string(i), impact, i % 4, 6, "p5.48xlarge"));
+    whole += impact;
+  }
+  const auto incidents = find_price_incidents(teams);
+  ASSERT_EQ(incidents.size(), 1u);
+  EXPECT_EQ(incidents[0].impact, whole);
+  const auto conditions = anomaly_conditions(teams, {.by = "team", .since = kFirst});
+  ASSERT_EQ(conditions.size(), 31u);
+  EXPECT_EQ(std::ranges::count_if(conditions, &AlertCondition::is_in_incident), 30);
+  EXPECT_TRUE(conditions[0].is_incident());
+  EXPECT_EQ(conditions[0].subject, "price of p5.48xlarge");
+  EXPECT_EQ(conditions[0].owner, "");
+  EXPECT_THAT(conditions[0].summary,
+              testing::StartsWith("Price of p5.48xlarge: +574.07 USD from 2026-03-01 to "
+                                  "2026-03-07, by team: team-29 +37.04 USD, team-28 +35.80 USD, "));
+  EXPECT_THAT(conditions[0].summary, testing::EndsWith(", team-0 +1.23 USD"));
+  EXPECT_EQ(conditions[1].summary, "by itself");
+}
+
+TEST(Conditions, WhatHasAnotherCauseIsAnotherIncident) {
+  const AnomalyLimits all{.by = "team", .since = kFirst};
+  EXPECT_THAT(told_of({unusual("nlp", usd(9), 0, 1, "p5"), unusual("cv", usd(9), 0, 1, "p4d"),
+                       unusual("asr", usd(9), 0, 1, ""), unusual("ops", usd(9), 0, 1, "")},
+                      all),
+              testing::ElementsAre("nlp 2026-03-01 | nlp | all", "cv 2026-03-01 | cv | all",
+                                   "asr 2026-03-01 | asr | all", "ops 2026-03-01 | ops | all"));
+  EXPECT_THAT(
+      told_of({unusual("nlp", usd(9), 0, 1, "p5"), unusual("cv", usd(-9), 0, 1, "p5")}, all),
+      testing::ElementsAre("nlp 2026-03-01 | nlp | all", "cv 2026-03-01 | cv | all"))
+      << "a price does not rise and fall at once";
+  EXPECT_THAT(told_of({unusual("nlp", usd(9), 0, 1, "p5"), unusual("cv", usd(9), 8, 9, "p5")}, all),
+              testing::ElementsAre("nlp 2026-03-01 | nlp | all", "cv 2026-03-09 | cv | all"))
+      << "a week later it is another change";
+}
+
+TEST(Conditions, AnIncidentGoesOnWhileOneOfItsTeamsDoes) {
+  const std::vector teams{unusual("nlp", usd(9), 0, 1, "p5"), unusual("cv", usd(8), 1, 9, "p5")};
+  const AnomalyLimits recent{.by = "team", .since = kFirst + std::chrono::days(7)};
+  EXPECT_THAT(told_of(teams, recent),
+              testing::ElementsAre("higher price of p5 2026-03-01 |  | all",
+                                   "cv 2026-03-02, higher price of p5 2026-03-01 | cv | owner"));
+  EXPECT_THAT(told_of(teams, {.by = "team", .since = kFirst + std::chrono::days(10)}),
+              testing::IsEmpty());
+  EXPECT_THAT(told_of(teams, {.by = "team", .since = kFirst, .least = usd(5)}),
+              testing::ElementsAre("higher price of p5 2026-03-01 |  | all"))
+      << "a mean of 5.39 a day together is told of, where neither is by itself";
 }
 
 TEST(Conditions, ANodeThatStandsStillHasAPrice) {

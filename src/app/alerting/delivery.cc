@@ -109,8 +109,9 @@ Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& p
 
 bool hears_of(const ReceiverConfig& receiver, const AlertCondition& condition) {
   if (receiver.is_critical_only && condition.severity != AlertSeverity::kCritical) return false;
-  return receiver.owners.empty() ||
-         std::ranges::find(receiver.owners, condition.owner) != receiver.owners.end();
+  // Whoever hears of everything hears of several with one cause once.
+  if (receiver.owners.empty()) return !condition.is_in_incident();
+  return std::ranges::find(receiver.owners, condition.owner) != receiver.owners.end();
 }
 
 std::size_t notifications_per_message(ReceiverKind kind) {

@@ -51,5 +51,19 @@ TEST(Receivers, HearOfTheirOwnersAndOfTheirSeverity) {
   EXPECT_FALSE(hears_of(receiver, condition));
 }
 
+TEST(Receivers, HearOfSeveralWithOneCauseOnce) {
+  const std::string incident = "price of p5 2026-03-10";
+  const AlertCondition all{.rule = "cost_anomaly", .scope = incident, .incident = incident};
+  const AlertCondition nlp{
+      .rule = "cost_anomaly", .scope = "nlp 2026-03-10", .owner = "nlp", .incident = incident};
+  ReceiverConfig everything;
+  EXPECT_TRUE(hears_of(everything, all));
+  EXPECT_FALSE(hears_of(everything, nlp));
+  ReceiverConfig team;
+  team.owners = {"nlp"};
+  EXPECT_FALSE(hears_of(team, all)) << "it names other teams and what they cost";
+  EXPECT_TRUE(hears_of(team, nlp));
+}
+
 }  // namespace
 }  // namespace pennyweight

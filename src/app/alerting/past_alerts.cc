@@ -70,14 +70,16 @@ class Replay {
     }
     AnomalyQuery anomalies{
         .costs = {.by = config_.alerts.anomalies_by, .today = day + std::chrono::days(1)}};
+    anomalies.cause = kAnomalyCause;
     anomalies.since = day;
-    auto unusual = query_anomalies(anomalies, config_.policy, query_.summarise);
+    const auto unusual = query_anomalies(anomalies, config_.policy, query_.summarise);
     const auto history = query_daily_costs(anomalies.costs, config_.policy, query_.summarise);
     if (unusual) {
+      AnomalyLimits limits{.by = anomalies.costs.by, .since = day};
       if (history) {
-        drop_small_anomalies(*history, config_.alerts.thresholds.anomaly_permille, *unusual);
+        limits.least = least_anomaly(*history, config_.alerts.thresholds.anomaly_permille);
       }
-      add(anomaly_conditions(*unusual));
+      add(anomaly_conditions(*unusual, limits));
     } else if (unusual.error().code != ErrorCode::kNotFound) {
       note(unusual.error().message);
     }
@@ -120,7 +122,9 @@ class Replay {
     const auto found = as_configured(std::move(conditions), config_.alerts);
     const AlertRound round{.conditions = found, .now = now, .today = day, .silences = silences};
     for (const AlertNotification& one : step_alerts(book_, round, timing)) {
-      if (one.is_firing) past_.told.push_back(one.alert);
+      // An incident counts once, whoever else hears of a part of it.
+      const bool counts = one.is_firing && !one.alert.condition.is_in_incident();
+      if (counts) past_.told.push_back(one.alert);
     }
   }
 

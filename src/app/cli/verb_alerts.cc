@@ -19,6 +19,7 @@
 #include "core/date.h"
 #include "core/try.h"
 #include "insight/alerts/alert.h"
+#include "reporting/number_format.h"
 #include "server/budget_book/budget_book.h"
 
 namespace pennyweight {
@@ -71,10 +72,21 @@ Table alert_table(const AlertState& state) {
   table.columns = {{"severity", "severity"}, {"rule", "rule"},   {"subject", "subject"},
                    {"owner", "owner"},       {"since", "since"}, {"state", "state"},
                    {"summary", "summary"}};
+  std::uint64_t in_incidents = 0;
   for (const auto& [key, alert] : state.book) {
+    if (alert.condition.is_in_incident()) {
+      ++in_incidents;
+      continue;
+    }
     table.rows.push_back({std::string(to_text(alert.condition.severity)), alert.condition.rule,
                           alert.condition.subject, alert.condition.owner, to_text(alert.since),
                           std::string(state_text(alert)), alert.condition.summary});
+  }
+  if (in_incidents > 0) {
+    table.notes.push_back(
+        fmt::format("{} of incidents that are listed, told to their owners alone; --explain lists "
+                    "them",
+                    counted(in_incidents, "alert")));
   }
   return table;
 }

@@ -41,7 +41,14 @@ struct AlertCondition {
   std::optional<std::chrono::milliseconds> keep = {};  // instead of AlertTiming::hold
   bool is_repeated = true;    // whether receivers are told again while it goes on
   bool is_inhibited = false;  // a graver condition of the same subject says it already
+  // The scope of the condition that tells of several with one cause at once; of that one its own.
+  std::string incident = {};
   bool operator==(const AlertCondition&) const = default;
+
+  // Whether it tells of several at once.
+  bool is_incident() const { return !incident.empty() && incident == scope; }
+  // Whether another one tells of it: only its owner is told of it by itself.
+  bool is_in_incident() const { return !incident.empty() && incident != scope; }
 };
 
 struct Alert {

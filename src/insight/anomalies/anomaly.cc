@@ -58,6 +58,14 @@ std::int64_t score_of(Int128 distance, Int128 deviation) {
   return distance < 0 ? -score : score;
 }
 
+// What the time after would have cost before; nothing of a value without time before or after.
+std::optional<Money> cost_at_old_price(const CostAndTime& part) {
+  if (part.time_before.count() == 0 || part.time_after.count() == 0) return std::nullopt;
+  return Money::from_ticks(
+      scaled(part.cost_before.ticks(), part.time_after.count(), part.time_before.count()),
+      part.cost_before.currency());
+}
+
 // The days of the same weekday that a day is compared with, none of them in an incident.
 std::vector<Money> comparable_days(std::span<const Money> days, const std::vector<bool>& left_out,
                                    std::size_t at, int weeks) {
@@ -155,15 +163,13 @@ DifferenceSplit split_difference(std::span<const CostAndTime> parts) {
   GpuTime time_after;
   Money at_old_cost = zero;  // the time after, at each value's own old cost
   for (const CostAndTime& part : parts) {
-    if (part.time_before.count() == 0 || part.time_after.count() == 0) {
+    const auto moved = cost_at_old_price(part);
+    if (!moved) {
       split.rest += part.cost_after - part.cost_before;
       continue;
     }
-    const Money moved = Money::from_ticks(
-        scaled(part.cost_before.ticks(), part.time_after.count(), part.time_before.count()),
-        zero.currency());
-    split.price += part.cost_after - moved;
-    at_old_cost += moved;
+    split.price += part.cost_after - *moved;
+    at_old_cost += *moved;
     cost_before += part.cost_before;
     time_before += part.time_before;
     time_after += part.time_after;
@@ -198,6 +204,24 @@ std::vector<Contribution> contributions(std::span<const CostAndTime> parts) {
     return a.difference.ticks() * sign > b.difference.ticks() * sign;
   });
   return out;
+}
+
+const CostAndTime* find_price_cause(std::span<const CostAndTime> parts) {
+  Int128 whole = 0;
+  for (const CostAndTime& part : parts) whole += part.cost_after.ticks() - part.cost_before.ticks();
+  if (whole == 0) return nullptr;
+  const Int128 sign = whole < 0 ? -1 : 1;
+  const CostAndTime* cause = nullptr;
+  Int128 largest = 0;
+  for (const CostAndTime& part : parts) {
+    const auto moved = cost_at_old_price(part);
+    if (!moved) continue;
+    const Int128 effect = (part.cost_after.ticks() - moved->ticks()) * sign;
+    if (effect <= largest || effect * 2 < whole * sign) continue;
+    largest = effect;
+    cause = &part;
+  }
+  return cause;
 }
 
 }  // namespace pennyweight

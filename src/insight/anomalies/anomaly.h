@@ -86,4 +86,8 @@ struct Contribution {
 // By size, those in the direction of the whole difference first.
 std::vector<Contribution> contributions(std::span<const CostAndTime> parts);
 
+// The value whose price alone makes at least half of the whole difference: what its GPU time costs
+// now above, or below, what as much time cost before. Null: no price does.
+const CostAndTime* find_price_cause(std::span<const CostAndTime> parts);
+
 }  // namespace pennyweight

@@ -2,23 +2,19 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "core/split.h"
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
+#include "insight/queries/price_incident.h"
 #include "reporting/number_format.h"
 
 namespace pennyweight {
 namespace {
 
 constexpr int kComparedWeeks = 4;
-
-std::string money_text(Money amount) {
-  return fmt::format("{}{} {}", amount.is_negative() ? "" : "+",
-                     format_rounded(amount.amount(), 2, Thousands::kSeparated),
-                     amount.currency() == kGpuHourUnit ? "GPU-hours" : amount.currency().text());
-}
 
 // The days of an incident, or those of the weeks before that it is compared with.
 std::vector<std::pair<Date, Date>> compared_weeks(Date first, Date last) {
@@ -33,11 +29,24 @@ std::vector<std::pair<Date, Date>> compared_weeks(Date first, Date last) {
   return weeks;
 }
 
+// The dimensions by which the costs of an incident are read, each once, and where they are.
+struct CauseColumns {
+  std::vector<std::string> names;
+  std::size_t add(const std::string& name) {
+    const auto at = std::ranges::find(names, name);
+    if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+    names.push_back(name);
+    return names.size() - 1;
+  }
+};
+
 // Costs and GPU time by the values of the cause: after, and before as the mean of some weeks. A
-// mean is a split by largest remainder, so that what is compared is exact.
+// mean is a split by largest remainder, so that what is compared is exact. `shown`: the values that
+// are not among "(others)".
 Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Policy& policy,
                                            const SummarySource& summarise, const std::string& key,
-                                           Date first, Date last) {
+                                           const std::set<std::string>& shown, Date first,
+                                           Date last) {
   const bool is_time = params.costs.cost == kGpuHourCost;
   const std::string& cause = params.cause.empty() ? params.costs.by : params.cause;
   SummaryQuery query;
@@ -45,25 +54,36 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
     const auto filters = TRY(parse_filter(text, policy));
     query.filters.insert(query.filters.end(), filters.begin(), filters.end());
   }
-  if (!params.costs.by.empty()) {
+  const bool is_others = key == kOtherKeys;
+  if (!params.costs.by.empty() && !is_others) {
     for (SummaryFilter& filter : row_filters(params.costs.by, key)) {
       query.filters.push_back(std::move(filter));
     }
   }
+  CauseColumns columns;
+  std::size_t cause_at = 0;
+  std::size_t kind_at = 0;
+  std::size_t value_at = 0;
   if (!cause.empty()) {
-    query.group_by = TRY(parse_dimensions({cause}, policy));
-    if (query.group_by.front() != "kind") query.group_by.emplace_back("kind");
+    cause_at = columns.add(TRY(parse_dimensions({cause}, policy)).front());
+    // No filter says "none of those": a value such as "(unallocated)" is of a kind.
+    if (is_others) value_at = columns.add(TRY(parse_dimensions({params.costs.by}, policy)).front());
+    kind_at = columns.add("kind");
   }
+  query.group_by = columns.names;
   std::map<std::string, CostAndTime> parts;
   const auto add = [&](Date from, Date to, bool is_before) -> Result<void> {
     query.first_day = from;
     query.last_day = to;
     const auto rows = TRY(summarise(query));
     for (const SummaryRow& row : rows) {
+      const auto value_text = [&](std::size_t at) {
+        return display_key(columns.names[at], row.keys[at], row.keys[kind_at]);
+      };
+      if (is_others && shown.contains(value_text(value_at))) continue;
       const Money cost = TRY(budget_cost(row, params.costs.cost));
       const Money zero = Money::zero(cost.currency());
-      const std::string value =
-          cause.empty() ? "(all)" : display_key(cause, row.keys.front(), row.keys.back());
+      const std::string value = cause.empty() ? "(all)" : value_text(cause_at);
       CostAndTime& part = parts.try_emplace(value, CostAndTime{value, zero, zero}).first->second;
       const GpuTime time = is_time ? row.gpu_time : row.gpu_time + row.idle_time;
       (is_before ? part.cost_before : part.cost_after) += cost;
@@ -85,21 +105,35 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
 
 std::string describe(const FoundAnomaly& found) {
   const auto days = (found.last - found.first).count() + 1;
-  std::string text =
-      fmt::format("{}: {} a day {} {}", found.key, money_text(found.incident.impact_per_day()),
-                  found.is_open ? "since"
-                  : days == 1   ? "on"
-                                : "from",
-                  to_text(found.first));
+  std::string text = fmt::format("{}: {} a day {} {}", found.key,
+                                 signed_money_text(found.incident.impact_per_day()),
+                                 found.is_open ? "since"
+                                 : days == 1   ? "on"
+                                               : "from",
+                                 to_text(found.first));
   if (!found.is_open && days > 1) text += fmt::format(" to {}", to_text(found.last));
   if (!found.causes.empty() && found.causes.front().key != "(all)" &&
       found.causes.front().key != found.key) {
     text +=
         fmt::format(", {} % from {}", found.causes.front().permille / 10, found.causes.front().key);
   }
-  return text + fmt::format("; volume {}, price {}, mix {}, other {}",
-                            money_text(found.split.volume), money_text(found.split.price),
-                            money_text(found.split.mix), money_text(found.split.rest));
+  return text +
+         fmt::format("; volume {}, price {}, mix {}, other {}",
+                     signed_money_text(found.split.volume), signed_money_text(found.split.price),
+                     signed_money_text(found.split.mix), signed_money_text(found.split.rest));
+}
+
+// The value, such as an instance type, whose price explains the incident; empty: none does. Not
+// where the cause is the dimension itself: a team has no price.
+std::string price_of(std::span<const CostAndTime> causes, const FoundAnomaly& anomaly,
+                     const AnomalyQuery& params) {
+  if (params.cause.empty() || params.cause == params.costs.by) return "";
+  const CostAndTime* cause = find_price_cause(causes);
+  if (cause == nullptr || cause->key.starts_with('(')) return "";
+  // The weeks before may say that it costs more, where its weekdays say that it costs less.
+  const bool is_alike =
+      anomaly.split.sum().is_negative() == anomaly.incident.impact().is_negative();
+  return is_alike ? cause->key : "";
 }
 
 }  // namespace
@@ -107,6 +141,8 @@ std::string describe(const FoundAnomaly& found) {
 Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, const Policy& policy,
                                                   const SummarySource& summarise) {
   const auto history = TRY(query_daily_costs(params.costs, policy, summarise));
+  std::set<std::string> shown;
+  for (const forecasting::DailyCosts& part : history.parts) shown.insert(part.key);
   std::vector<FoundAnomaly> found;
   for (const forecasting::DailyCosts& part : history.parts) {
     for (const Incident& incident : find_incidents(part.days, history.missing, params.rules)) {
@@ -115,8 +151,8 @@ Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, co
       if (params.since && last < *params.since) continue;
       const Money zero = Money::zero(part.days.front().currency());
       FoundAnomaly anomaly{
-          part.key, first, last, incident.is_open, incident, {zero, zero, zero, zero}, {},
-          false,    {},    {}};
+          part.key, first, last, incident.is_open, incident, {zero, zero, zero, zero}, {}, false,
+          {},       {},    {}};
       if (params.costs.filters.empty() && params.costs.cost == "effective") {
         const IncidentName name{params.costs.by, part.key, first};
         const auto* verdict = judge_incident(params.verdicts, name,
@@ -124,13 +160,11 @@ Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, co
         anomaly.is_expected = verdict != nullptr && verdict->is_expected;
         anomaly.verdict = verdict_text(verdict, name);
       }
-      // "(others)" is no value of the ledger, so nothing explains it.
-      if (part.key != kOtherKeys) {
-        const auto causes = TRY(causes_of(params, policy, summarise, part.key, first, last));
-        if (!causes.empty()) {
-          anomaly.split = split_difference(causes);
-          anomaly.causes = contributions(causes);
-        }
+      const auto causes = TRY(causes_of(params, policy, summarise, part.key, shown, first, last));
+      if (!causes.empty()) {
+        anomaly.split = split_difference(causes);
+        anomaly.causes = contributions(causes);
+        anomaly.price_of = price_of(causes, anomaly, params);
       }
       anomaly.sentence = describe(anomaly);
       found.push_back(std::move(anomaly));
@@ -171,6 +205,9 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
          one.incident.actual, one.incident.expected, one.incident.impact(), one.split.volume,
          one.split.price, one.split.mix, one.split.rest,
          one.causes.empty() ? std::string() : one.causes.front().key, one.verdict});
+  }
+  for (const PriceIncident& one : find_price_incidents(anomalies)) {
+    table.notes.push_back(describe_price_incident(one, anomalies, params.costs.by));
   }
   table.notes.emplace_back(
       "expected: the median of the same weekday over 8 weeks; volume, price, mix and other add up "

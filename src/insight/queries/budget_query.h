@@ -63,6 +63,7 @@ struct FoundAnomaly {
   bool is_expected = false;          // as somebody said, of it or of its like
   std::string verdict;               // "expected: the yearly run (ana)"
   std::string sentence;              // "nlp: +1,240.00 USD a day since 2026-03-10, 92 % from …"
+  std::string price_of = {};  // "p5.48xlarge": of `cause`, whose price explains it; empty: none
 };
 
 // Newest first. Errors as query_daily_costs().

@@ -51,8 +51,10 @@ class VisibleAlerts {
       : who_(who), budgets_(std::move(budgets)), anomalies_by_(anomalies_by) {}
 
   bool contains(const Alert& alert) const {
-    if (!who_.is_scoped()) return true;
     const AlertCondition& condition = alert.condition;
+    // Several with one cause are one row, which names what is of others; a scope sees its own.
+    if (!who_.is_scoped()) return !condition.is_in_incident();
+    if (condition.is_incident()) return false;
     if (condition.rule.starts_with(kBudgetRules)) {
       return std::ranges::find(budgets_, condition.subject, &Budget::name) != budgets_.end();
     }

@@ -1,0 +1,113 @@
+#include "insight/queries/price_incident.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/card_share.h"
+
+namespace pennyweight {
+namespace {
+
+constexpr int kTeams = 30;
+constexpr int kBilledDays = 90;
+const Date kBegin = *parse_date("2026-01-01");
+
+// What a team costs on a day: eight hours of p5 for each number, and an hour of p4d. The price of
+// p5 rises on the 80th day, by three tenths.
+std::map<std::string, std::string> cell_of(int team, const std::string& type) {
+  return {{"team", "team-" + std::to_string(team)}, {"instance_type", type}, {"kind", "used"}};
+}
+
+bool passes(const std::map<std::string, std::string>& cell, const SummaryQuery& query) {
+  return std::ranges::all_of(query.filters, [&](const SummaryFilter& filter) {
+    const bool is_in =
+        std::ranges::find(filter.values, cell.at(filter.dimension)) != filter.values.end();
+    return is_in != filter.negate;
+  });
+}
+
+Result<std::vector<SummaryRow>> rising_price(const SummaryQuery& query) {
+  std::map<std::pair<Date, std::vector<std::string>>, SummaryRow> sums;
+  for (int day = 0; day < kBilledDays; ++day) {
+    const Date date = kBegin + std::chrono::days(day);
+    if (date < *query.first_day || date > *query.last_day) continue;
+    for (int team = 0; team < kTeams; ++team) {
+      for (const bool is_p5 : {true, false}) {
+        const auto cell = cell_of(team, is_p5 ? "p5" : "p4d");
+        if (!passes(cell, query)) continue;
+        const int hours = is_p5 ? 8 * (team + 1) : 1;
+        const int price = is_p5 && day >= 80 ? 13 : 10;
+        const Money cost = Money::from_units(hours * price, kUsd);
+        std::vector<std::string> keys;
+        for (const std::string& name : query.group_by) keys.push_back(cell.at(name));
+        const Date bucket = query.bucket == TimeBucket::kDay ? date : kBegin;
+        SummaryRow& sum = sums.try_emplace({bucket, keys}, SummaryRow{.bucket = bucket,
+                                                                      .keys = keys,
+                                                                      .costs = Costs::zero(kUsd),
+                                                                      .gpu_time = {},
+                                                                      .idle_time = {},
+                                                                      .memory_time = {},
+                                                                      .observed_time = {}})
+                              .first->second;
+        sum.costs.effective += cost;
+        sum.costs.list += cost;
+        sum.gpu_time += GpuTime::of(UInt128{CardShare::kUnitsPerCard} * 3'600'000 *
+                                    static_cast<std::uint64_t>(hours));
+      }
+    }
+  }
+  std::vector<SummaryRow> rows;
+  for (auto& [key, row] : sums) rows.push_back(std::move(row));
+  return rows;
+}
+
+AnomalyQuery by_team(std::string cause) {
+  return {.costs = {.by = "team", .today = kBegin + std::chrono::days(kBilledDays)},
+          .cause = std::move(cause)};
+}
+
+// 20 teams have a row of their own, and the others are one.
+TEST(PriceIncident, OnePriceExplainsWhatAllTeamsCost) {
+  const auto found = query_anomalies(by_team("instance_type"), Policy{}, rising_price);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->size(), 21u);
+  Money whole = Money::zero(kUsd);
+  for (const FoundAnomaly& one : *found) {
+    EXPECT_EQ(one.price_of, "p5") << one.sentence;
+    EXPECT_EQ(one.split.price, one.incident.impact()) << one.sentence;
+    whole += one.incident.impact();
+  }
+  const auto incidents = find_price_incidents(*found);
+  ASSERT_EQ(incidents.size(), 1u);
+  const PriceIncident& incident = incidents[0];
+  EXPECT_EQ(to_text(incident.first), "2026-03-22");
+  EXPECT_TRUE(incident.is_open);
+  EXPECT_EQ(incident.impact, whole);
+  // 3 USD more for each of 8 × (1 + … + 30) hours, on ten days.
+  EXPECT_EQ(incident.impact, Money::from_units(3 * 8 * 465 * 10, kUsd));
+  EXPECT_EQ(incident.impact_per_day, Money::from_units(3 * 8 * 465, kUsd));
+  const std::string text = describe_price_incident(incident, *found, "team");
+  EXPECT_THAT(text, testing::StartsWith("Price of p5: +111,600.00 USD since 2026-03-22, by team: "
+                                        "(others) +13,200.00 USD, team-29 +7,200.00 USD, "));
+  const Table table = anomaly_table(*found, by_team("instance_type"));
+  EXPECT_THAT(table.notes, testing::Contains(text));
+}
+
+TEST(PriceIncident, NoTeamHasAPrice) {
+  for (const char* cause : {"", "team"}) {
+    const auto found = query_anomalies(by_team(cause), Policy{}, rising_price);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->size(), 21u);
+    EXPECT_TRUE(find_price_incidents(*found).empty()) << cause;
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight
