@@ -76,6 +76,10 @@ class GuardrailReader {
                       yaml_.sequence(at, "guardrails.limits", kGuardrailRulesMax,
                                      [&](const YamlNode& item) { add_limit(item, config.limits); });
                     }},
+                   {"cluster_objects",
+                    [&](const YamlNode& at) {
+                      config.cluster_objects_file = path_(at, "guardrails.cluster_objects");
+                    }},
                    {"pod_security",
                     [&](const YamlNode& at) {
                       pack = yaml_.choice(at, "guardrails.pod_security", kPodSecurityWords);
@@ -565,6 +569,16 @@ class GuardrailReader {
          {"image", [&](const YamlNode& at) { when.images = list(at, what + ".image"); }},
          {"image_not",
           [&](const YamlNode& at) { when.images_except = list(at, what + ".image_not"); }},
+         {"runtime_class_not",
+          [&](const YamlNode& at) {
+            when.runtime_classes_except = list(at, what + ".runtime_class_not");
+          }},
+         {"storage_class_not",
+          [&](const YamlNode& at) {
+            when.storage_classes_except = list(at, what + ".storage_class_not");
+          }},
+         {"network_policy_missing",
+          [&](const YamlNode& at) { traffic(at, what + ".network_policy_missing", when); }},
          {"gpu_model",
           [&](const YamlNode& at) { when.gpu_models = list(at, what + ".gpu_model"); }},
          {"region", [&](const YamlNode& at) { when.regions = list(at, what + ".region"); }},
@@ -657,6 +671,19 @@ class GuardrailReader {
       yaml_.refuse(node,
                    fmt::format("{}: '{}' is no risk; there are {}", what, printable_text(word, 60),
                                fmt::join(manifests::kRiskKindWords, ", ")));
+    }
+  }
+
+  void traffic(const YamlNode& node, const std::string& what, RuleConditions& when) {
+    for (const std::string& word : list(node, what)) {
+      const auto* const at = std::ranges::find(manifests::kTrafficDirectionWords, word);
+      if (at == std::end(manifests::kTrafficDirectionWords)) {
+        yaml_.refuse(node, fmt::format("{} is ingress, egress or both, not '{}'", what,
+                                       printable_text(word, 60)));
+        continue;
+      }
+      when.unlimited_traffic.push_back(static_cast<manifests::TrafficDirection>(
+          at - std::begin(manifests::kTrafficDirectionWords)));
     }
   }
 
@@ -753,6 +780,14 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.rules[].when.image_not", "pattern, list of patterns", "",
        "One of its containers has another image than these, or does not state one. Patterns are "
        "compared with whole names, such as `docker.io/library/nginx:1.27`."},
+      {"guardrails.rules[].when.runtime_class_not", "pattern, list of patterns", "",
+       "Pods of it run in no runtime class of these, such as `kata-*`, or state none."},
+      {"guardrails.rules[].when.storage_class_not", "pattern, list of patterns", "",
+       "A volume of its pods is of another storage class than these, of one that is not known, or "
+       "of none, such as `nfs`."},
+      {"guardrails.rules[].when.network_policy_missing", "ingress, egress, list of them", "",
+       "In one of these directions no NetworkPolicy that is known limits the traffic of its "
+       "pods."},
       {"guardrails.rules[].when.gpu_model", "pattern, list of patterns", "",
        "Models of the GPUs it is priced on, such as `H100*`."},
       {"guardrails.rules[].when.region", "pattern, list of patterns", "", "Regions."},
@@ -802,6 +837,9 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.pricing.other_resources", "pattern, list of patterns", "",
        "Extended resources that are no GPUs, such as `example.com/fpga`. Others that are not known "
        "are not priced."},
+      {"guardrails.cluster_objects", "path", "",
+       "A listing of the NetworkPolicies and PersistentVolumeClaims of the cluster, YAML or JSON, "
+       "for the rules that ask for them. Read again when it changes."},
       {"guardrails.pod_security", "off, audit, warn, enforce", "off",
        "Adds a rule for each risk of pods but `api_token`, in this mode, behind all others."},
       {"guardrails.admission.listen", "address", "",

@@ -49,6 +49,7 @@ struct GuardrailConfig {
   guardrails::ApprovalTerms approvals = {};
   std::vector<guardrails::ClientTerms> clients = {};
   std::vector<guardrails::UsageLimit> limits = {};
+  std::string cluster_objects_file = {};  // empty: there is none
 };
 
 // Names are unique, every rule has a condition and a reason, and all amounts are in one currency.

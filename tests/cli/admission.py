@@ -26,6 +26,7 @@ prices: {override: prices.csv}
 serve: {listen: 127.0.0.1:0, trust_loopback: true}
 guardrails:
   pricing: {provider: own, gpu_models: {default: H100-SXM5-80GB}}
+  cluster_objects: cluster.json
   admission: {listen: 127.0.0.1:0, cert_file: tls.crt, key_file: tls.key}
   rules:
   - name: defaults
@@ -40,6 +41,8 @@ guardrails:
     effect: require_approval
     when: {gpus_above: 16}
   - {name: privileged, when: {risk: [privileged]}}
+  - {name: apart, when: {label: {client: acme}, network_policy_missing: egress}}
+  - {name: encrypted, when: {label: {client: acme}, storage_class_not: "encrypted-*"}}
   - {name: mounted, when: {risk: [host_path]}, exempt: [{when: {image: "ours/*"}, reason: our own, until: 2099-12-31}]}
 """
 PATIENCE_S = 60
@@ -247,6 +250,48 @@ def check_pods(serve):
     expect(not allowed(theirs, operation="UPDATE", oldObject=ours), "an exempted image that is replaced later")
 
 
+def cluster_objects(*items):
+    """What the cluster has, put in place whole."""
+    (cwd / "new.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    os.replace(cwd / "new.json", cwd / "cluster.json")
+
+
+def check_isolation(serve):
+    """Network policies and storage classes of a client, by the listing of the cluster, which is read again."""
+    made = objects(1, {"team": "own", "client": "acme"})[0]
+    made["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "acme", "namespace": "nlp"},
+              "spec": {"podSelector": {"matchLabels": {"client": "acme"}}, "policyTypes": ["Egress"]}}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "nlp"},
+             "spec": {"storageClassName": "encrypted-ssd"}}
+
+    def refusal():
+        return decided(serve, "/validate", review(made)).get("status", {}).get("message", "")
+
+    def wait_for(wanted, what):
+        end = time.monotonic() + PATIENCE_S
+        while not wanted(refusal()):
+            if time.monotonic() > end:
+                return expect(False, f"{what}: {refusal()}")
+            time.sleep(0.2)
+
+    told = refusal()
+    expect("no NetworkPolicy that is known limits the egress of its pods" in told
+           and "the storage class of its claim 'data' is not known" in told, f"nothing is listed: {told}")
+    cluster_objects(policy)
+    wait_for(lambda told: "NetworkPolicy" not in told and "claim 'data'" in told, "a policy is listed")
+    cluster_objects(policy, claim)
+    wait_for(lambda told: told == "", "the claim, too")
+    (cwd / "cluster.json").write_text("{")
+    time.sleep(3)  # it is looked at every two seconds
+    expect(refusal() == "", "what was listed stands while the file can't be read")
+    cluster_objects(policy, claim | {"spec": {"storageClassName": "plain"}})
+    wait_for(lambda told: "its volume 'v' is of the storage class 'plain'" in told, "another class")
+    expect("cluster.json" in serve.log.read_text(), "the log says that it could not be read")
+    expect(decided(serve, "/validate", review(claim))["allowed"], "a claim runs nothing")
+    cluster_objects()
+
+
 def check_hostile(serve):
     valid = json.dumps(review(objects(1, {"team": "own"})[0]))
     hostile = ["", "{", "null", "[]", "\x00", valid + valid, valid.replace('"request"', '"Request"'), "[" * 100_000,
@@ -355,6 +400,46 @@ def check_clients():
     (cwd / "pennyweight.yaml").write_text(CONFIG)
 
 
+def check_context():
+    """What reviews are judged by beside the rules: limits, budgets and whose they are, the time, the month, prices."""
+    (cwd / "pennyweight.yaml").write_text("""store: {path: context.duckdb}
+prices: {override: prices.csv}
+serve: {listen: 127.0.0.1:0, trust_loopback: true}
+budgets: [{name: nlp, filter: team=nlp, amount: 100 USD}]
+guardrails:
+  pricing: {provider: own, gpu_models: {default: H100-SXM5-80GB}}
+  admission: {listen: 127.0.0.1:0, cert_file: tls.crt, key_file: tls.key}
+  limits: [{name: vision, value: cv, per_month: 300 USD}, {name: speech, gpu_hours: 1}]
+  rules:
+  - {name: beyond, when: {exceeds_budget: true}}
+  - {name: no time, when: {hours_not: "mon-sun 00:00-24:00"}}
+  - {name: dear, when: {per_hour_above: 1000 USD}}
+""")
+    serve = Serve()
+
+    def refusal(team, hours, kind="Job", replicas=1):
+        labels = {"team": team}
+        made = next(one for one in objects(8, labels) if one["kind"] == kind)
+        if kind == "Job":
+            made["spec"]["activeDeadlineSeconds"] = hours * 3600
+        made["spec"]["replicas" if kind == "Deployment" else "parallelism"] = replicas
+        return decided(serve, "/validate", review(made)).get("status", {}).get("message", "")
+
+    # By hand: a box's GPUs are 32 an hour, and 4 CPUs and 8 GiB of it 0.16 and 0.032.
+    end = time.monotonic() + PATIENCE_S
+    while refusal("nlp", 3) and time.monotonic() < end:
+        time.sleep(0.2)  # until budgets and limits are measured
+    for what, told, wanted in [
+            ("within the budget", refusal("nlp", 3), ""),
+            ("beyond it", refusal("nlp", 4), "it may cost 128.77 USD a run, more than the budget nlp has left"),
+            ("no budget of this team", refusal("cv", 4), ""), ("within the limit", refusal("cv", 9), ""),
+            ("beyond the limit", refusal("cv", 10), "limit vision"), ("no limit of this team", refusal("web", 24), ""),
+            ("until the month ends", refusal("speech", 0, "Deployment", 30), "limit speech"),
+            ("dear", refusal("web", 1, replicas=40), "1,287.68 USD an hour is more than 1,000.00 USD")]:
+        expect(wanted in told if wanted else told == "", f"{what}: {told}")
+    serve.stop()
+
+
 def check_load(serve):
     """Some thousand reviews over connections that are kept; their cost is taken from the processor's clock."""
     bodies = [json.dumps(review(made)) for made in objects(4, {"team": "own"})]
@@ -386,10 +471,12 @@ def check_load(serve):
 def main():
     (cwd / "prices.csv").write_text(PRICES)
     (cwd / "pennyweight.yaml").write_text(CONFIG)
+    cluster_objects()
     certificate("first")
     serve = Serve()
     check_patches(serve)
     check_verdicts(serve)
+    check_isolation(serve)
     check_hostile(serve)
     check_rotation(serve)
     check_load(serve)
@@ -404,6 +491,7 @@ def main():
     check_verdicts(serve)
     serve.stop()
     check_clients()
+    check_context()
 
 
 main()

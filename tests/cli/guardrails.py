@@ -332,6 +332,54 @@ for image, wanted in [(DIGEST, set()), ("nginx", {"r"}), (None, {"r"})]:
 (cwd / "own.yaml").write_text("guardrails: {rules: [{name: r, when: {risk: [rooot]}}]}\n")
 expect_run(["--config", "own.yaml", "guard", "check", "chat.yaml"], cwd, 2, ["'rooot' is no risk; there are privileged, root"])
 
+# What keeps the pods of a client apart: network policies, storage classes and runtime classes of the files, and of the
+# cluster.
+ISOLATION = ("[{name: net, when: {label: {client: acme}, network_policy_missing: [ingress, egress]}},"
+             " {name: disk, when: {label: {client: acme}, storage_class_not: 'encrypted-*'}},"
+             " {name: runtime, when: {label: {client: acme}, runtime_class_not: [kata, gvisor]}}]")
+
+
+def client_pod(spec, **labels):
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ml", "labels": {"client": "acme", **labels}},
+                       "spec": {"runtimeClassName": "kata", "containers": [{"name": "c", "image": "x"}], **spec}})
+
+
+POLICY = """
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: acme, namespace: NAMESPACE}
+spec: {podSelector: {matchLabels: {client: acme}}, policyTypes: [Ingress, Egress], ingress: [{from: [{podSelector: {}}]}]}
+"""
+VOLUME_CLAIM = """
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: ml}
+spec: {storageClassName: CLASS}
+"""
+HERE, THERE = POLICY.replace("NAMESPACE", "ml"), POLICY.replace("NAMESPACE", "cv")
+MOUNTED = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
+for what, manifest, wanted in [
+        ("with its policy", client_pod({}) + HERE, set()), ("without", client_pod({}), {"net"}),
+        ("of another namespace", client_pod({}) + THERE, {"net"}), ("on the host's network", client_pod({"hostNetwork": True}) + HERE, {"net"}),
+        ("of another client", client_pod({}, client="umbrella"), set()), ("another runtime", client_pod({"runtimeClassName": "nvidia"}) + HERE, {"runtime"}),
+        ("no runtime", client_pod({"runtimeClassName": None}) + HERE, {"runtime"}), ("a claim of nobody", client_pod(MOUNTED) + HERE, {"disk"}),
+        ("its claim", client_pod(MOUNTED) + HERE + VOLUME_CLAIM.replace("CLASS", "encrypted-ssd"), set()),
+        ("another class", client_pod(MOUNTED) + HERE + VOLUME_CLAIM.replace("CLASS", "gp2"), {"disk"}),
+        ("scratch", client_pod({"volumes": [{"name": "v", "emptyDir": {}}]}) + HERE, set())]:
+    own, hits = verdicts(ISOLATION, manifest, 1 if wanted else 0)
+    expect(hits == {"Pod ml/p": wanted}, f"{what}: {hits}")
+(cwd / "listed.yaml").write_text(HERE + VOLUME_CLAIM.replace("CLASS", "encrypted-ssd"))
+own, hits = verdicts(ISOLATION, client_pod(MOUNTED), 0, "cluster_objects: listed.yaml")
+expect(hits == {"Pod ml/p": set()}, f"what the cluster has: {hits}")
+for wrong, says in [("when: {network_policy_missing: [both]}", "is ingress, egress or both, not 'both'"),
+                    ("when: {storage_class_not: {a: b}}", "storage_class_not")]:
+    (cwd / "own.yaml").write_text("guardrails: {rules: [{name: r, " + wrong + "}]}\n")
+    expect_run(["--config", "own.yaml", "guard", "check", "chat.yaml"], cwd, 2, [says])
+(cwd / "own.yaml").write_text("guardrails: {cluster_objects: none.yaml, rules: [{name: r, when: {network_policy_missing: egress}}]}\n")
+expect_run(["--config", "own.yaml", "guard", "check", "chat.yaml", *DAY], cwd, 1, ["none.yaml"])
+
 # Hours of the week, budgets, and labels that are required; cases state what is so then.
 (cwd / "context.yaml").write_text("""prices: {override: prices.csv}
 time_zone: Europe/Berlin

@@ -16,6 +16,7 @@
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
+#include "app/context/cluster_objects_file.h"
 #include "config/guardrail_config.h"
 #include "core/files/file.h"
 #include "core/limits.h"
@@ -121,6 +122,9 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
   guardrails::RuleContext when{
       .today = today, .budgets = budgets, .policy = &context.config.policy};
   when.now = wall_time(context.clock.now(), context.config.policy.time_zone);
+  auto listed = TRY(load_cluster_objects(context.config));
+  const auto cluster = manifests::with_files(std::move(listed), arrived.cluster);
+  when.cluster = &cluster;
   const auto estimate = TRY(guardrails::estimate_changed(arrived, context.config.guardrails->rules,
                                                          catalog, options, when));
   Table decisions;
@@ -176,13 +180,15 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
     strictest = std::max(strictest, decision);
   }
   // What is not understood at all no rule can judge, so it does not pass.
+  bool is_all_judged = true;
   for (const manifests::UnpricedObject& object : estimate.unpriced) {
+    if (object.runs_nothing) continue;
+    is_all_judged = false;
     context.console.warn(fmt::format(
         "{}:{}: {} {}: no rule can judge it: {}", printable_text(object.file, 400), object.line,
         printable_text(object.kind, 80), printable_text(object.name, 200), object.reason));
   }
-  if (arguments.approvals.uses && strictest < Decision::kNeedsApproval &&
-      estimate.unpriced.empty()) {
+  if (arguments.approvals.uses && strictest < Decision::kNeedsApproval && is_all_judged) {
     for (const LiftedWorkload& one : lifted) {
       const auto used = TRY(settle_approval(*one.workload, one.verdict, estimate.currency,
                                             arguments.approvals, context));
@@ -197,7 +203,7 @@ Result<ExitCode> run_check(const GuardArguments& arguments, Context& context) {
     tables.push_back(std::move(approvals));
   }
   print_tables(tables, arguments.table, context);
-  const bool passes = strictest < Decision::kNeedsApproval && estimate.unpriced.empty();
+  const bool passes = strictest < Decision::kNeedsApproval && is_all_judged;
   return passes ? ExitCode::kDone : ExitCode::kCheckFailed;
 }
 
@@ -215,6 +221,7 @@ Result<guardrails::Verdict> judge_case(const GuardCase& one, const Catalog& cata
   when.now = one.now ? *one.now : wall_time(now, config.policy.time_zone);
   const auto budgets = TRY(stated_budgets(one, config, today));
   when.budgets = budgets;
+  when.cluster = &reading.cluster;  // a case says all that it is about
   const auto arrived = TRY(guardrails::estimate_workloads(reading, catalog, options));
   const auto estimate =
       TRY(guardrails::estimate_changed(arrived, config.guardrails->rules, catalog, options, when));

@@ -25,17 +25,17 @@ constexpr std::size_t kShownBytesMax = 2000;
 
 AdmissionService::AdmissionService(const Config& config, const Catalog& catalog,
                                    guardrails::ApprovalDesk& approvals, const LimitWatch& limits,
-                                   Clock& clock, Log& log)
+                                   const ClusterListing& cluster, Clock& clock, Log& log)
     : admission_(config.guardrails->admission),
       policies_(config, catalog, approvals, limits, clock),
+      cluster_(cluster),
       log_(log) {}
 
-Result<std::unique_ptr<AdmissionService>> AdmissionService::start(const Config& config,
-                                                                  const Catalog& catalog,
-                                                                  guardrails::ApprovalDesk& desk,
-                                                                  const LimitWatch& limits,
-                                                                  Clock& clock, Log& log) {
-  auto service = std::make_unique<AdmissionService>(config, catalog, desk, limits, clock, log);
+Result<std::unique_ptr<AdmissionService>> AdmissionService::start(
+    const Config& config, const Catalog& catalog, guardrails::ApprovalDesk& desk,
+    const LimitWatch& limits, const ClusterListing& cluster, Clock& clock, Log& log) {
+  auto service =
+      std::make_unique<AdmissionService>(config, catalog, desk, limits, cluster, clock, log);
   AdmissionService* const self = service.get();
   // A mistake in the pricing options shows now, and not as every review that can't be judged.
   std::ignore = TRY(guardrails::estimate_workloads({}, catalog, config.guardrails->pricing));
@@ -81,6 +81,8 @@ server::Response AdmissionService::answer(const server::Request& request,
   policy.exempt_namespaces = admission_.exempt_namespaces;
   policy.controllers = admission_.controllers;
   policy.admits_unknown = admission_.admits_unknown;
+  const auto cluster = cluster_.current();
+  policy.cluster = cluster.get();
   const auto answered = guardrails::answer_review(request.body, endpoint, policy, current.today);
   const auto spent = std::chrono::steady_clock::now() - begin;
   nanoseconds_ += static_cast<std::uint64_t>(

@@ -15,6 +15,7 @@
 
 #include "allocation/pricing/catalog.h"
 #include "app/context/log.h"
+#include "app/daemon/cluster_listing.h"
 #include "app/daemon/limit_watch.h"
 #include "app/daemon/review_policies.h"
 #include "config/config.h"
@@ -31,14 +32,12 @@ class AdmissionService {
  public:
   // Listens when it returns. All arguments outlive it. REQUIRES: guardrails.admission has an
   // address.
-  static Result<std::unique_ptr<AdmissionService>> start(const Config& config,
-                                                         const Catalog& catalog,
-                                                         guardrails::ApprovalDesk& approvals,
-                                                         const LimitWatch& limits, Clock& clock,
-                                                         Log& log);
+  static Result<std::unique_ptr<AdmissionService>> start(
+      const Config& config, const Catalog& catalog, guardrails::ApprovalDesk& approvals,
+      const LimitWatch& limits, const ClusterListing& cluster, Clock& clock, Log& log);
   AdmissionService(const Config& config, const Catalog& catalog,
-                   guardrails::ApprovalDesk& approvals, const LimitWatch& limits, Clock& clock,
-                   Log& log);
+                   guardrails::ApprovalDesk& approvals, const LimitWatch& limits,
+                   const ClusterListing& cluster, Clock& clock, Log& log);
 
   void add_metrics(server::MetricsText& metrics) const;  // any thread
   void stop();
@@ -51,6 +50,7 @@ class AdmissionService {
 
   const AdmissionConfig& admission_;
   const ReviewPolicies policies_;
+  const ClusterListing& cluster_;
   Log& log_;
   // Answers by endpoint and outcome, bodies that are no reviews, and the time spent on answers.
   std::array<std::array<std::atomic<std::uint64_t>, kOutcomes>, kEndpoints> answers_ = {};

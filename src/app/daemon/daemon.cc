@@ -310,13 +310,15 @@ Result<void> Daemon::start_admission() {
       *approvals_, clock_,
       [this](audit_log::Entry entry) { return append_entry(security_, std::move(entry), log_); });
   limits_ = std::make_unique<LimitWatch>(config_, clock_, log_);
+  cluster_listing_ = std::make_unique<ClusterListing>(config_, clock_, log_);
+  TRY(cluster_listing_->start());
   if (!config_.guardrails->slurm.socket.empty()) {
     slurm_gate_ =
         TRY(SlurmGate::start(config_, inputs_.catalog, *approval_desk_, *limits_, clock_, log_));
   }
   if (config_.guardrails->admission.host.empty()) return {};
-  admission_ = TRY(
-      AdmissionService::start(config_, inputs_.catalog, *approval_desk_, *limits_, clock_, log_));
+  admission_ = TRY(AdmissionService::start(config_, inputs_.catalog, *approval_desk_, *limits_,
+                                           *cluster_listing_, clock_, log_));
   return {};
 }
 
@@ -421,6 +423,7 @@ Result<void> Daemon::start_server() {
       .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
       .anomaly_book = std::make_shared<AnomalyBook>(anomaly_book_path(config_)),
       .approval_book = approvals_,
+      .cluster_objects = [this] { return cluster_listing_->current(); },
       .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
       .what_if_runs = std::make_shared<api::WhatIfRuns>(
           clock_,

@@ -16,6 +16,7 @@
 #include "app/context/log.h"
 #include "app/daemon/admission_service.h"
 #include "app/daemon/approval_desk.h"
+#include "app/daemon/cluster_listing.h"
 #include "app/daemon/limit_watch.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
@@ -92,6 +93,7 @@ class Daemon {
   std::shared_ptr<ApprovalBook> approvals_;
   std::unique_ptr<BookedApprovals> approval_desk_;
   std::unique_ptr<LimitWatch> limits_;
+  std::unique_ptr<ClusterListing> cluster_listing_;
   std::unique_ptr<AdmissionService> admission_;  // null: not configured
   std::unique_ptr<SlurmGate> slurm_gate_;        // null: not configured
   std::unique_ptr<server::Server> http_;

@@ -151,7 +151,8 @@ class ObjectReader {
     if (kind_ == "Deployment" || kind_ == "StatefulSet" || kind_ == "ReplicaSet" ||
         kind_ == "ReplicationController") {
       const auto replicas = TRY(read_whole(spec_, "replicas", 1, kReplicasMax));
-      add("", spec_["template"], replicas);
+      ReplicaGroup& group = add("", spec_["template"], replicas);
+      add_volumes(read_claim_templates(spec_["volumeClaimTemplates"]), group);
       return true;
     }
     if (kind_ == "Job" && group_ == "batch") return read_job(spec_);
@@ -194,11 +195,17 @@ class ObjectReader {
     // These give their pods the labels of the object.
     const bool has_templates = kind_ != "InferenceService" && kind_ != "TrainJob";
     if (has_templates) group.pod_labels = std::move(labels);
+    group.isolation->is_partial = !has_templates;
     for (const auto& [key, value] : read_texts(pod_template.at("metadata.annotations"))) {
       workload_.annotations.emplace(key, value);
     }
     workload_.groups.push_back(std::move(group));
     return workload_.groups.back();
+  }
+
+  static void add_volumes(const std::vector<PodVolume>& volumes, ReplicaGroup& group) {
+    auto& own = group.isolation->volumes;
+    own.insert(own.end(), volumes.begin(), volumes.end());
   }
 
   // The deadline of a run, in units of `unit_ms`, for all groups so far that have none.
@@ -267,9 +274,17 @@ class ObjectReader {
 
   Result<bool> read_volcano(const DocumentNode& job) {
     workload_.lifetime = Lifetime::kRun;
+    // Volumes of the Job, which all of its pods mount.
+    std::vector<PodVolume> volumes;
+    for (const DocumentNode& volume : job["volumes"].items) {
+      const std::string& claim = volume["volumeClaimName"].scalar;
+      volumes.push_back({.name = claim.empty() ? volume["mountPath"].scalar : claim,
+                         .claim = volume.has("volumeClaim") ? std::string() : claim,
+                         .storage_class = volume.at("volumeClaim.storageClassName").scalar});
+    }
     for (const DocumentNode& task : job["tasks"].items) {
       const auto replicas = TRY(read_whole(task, "replicas", 1, kReplicasMax));
-      add(task["name"].scalar, task["template"], replicas);
+      add_volumes(volumes, add(task["name"].scalar, task["template"], replicas));
     }
     return true;
   }
@@ -283,13 +298,14 @@ class ObjectReader {
                   fmt::format("line {}: more than {} pods", spec_.line, kReplicasMax));
     }
     const DocumentNode& worker = pair["workerTemplate"];
+    const std::vector<PodVolume> volumes = read_claim_templates(pair["volumeClaimTemplates"]);
     // Without a template of its own the leader is a worker.
     if (!pair.has("leaderTemplate")) {
-      add("", worker, groups * size);
+      add_volumes(volumes, add("", worker, groups * size));
       return true;
     }
-    add("leader", pair["leaderTemplate"], groups);
-    if (size > 1) add("worker", worker, groups * (size - 1));
+    add_volumes(volumes, add("leader", pair["leaderTemplate"], groups));
+    if (size > 1) add_volumes(volumes, add("worker", worker, groups * (size - 1)));
     return true;
   }
 
@@ -546,6 +562,10 @@ bool is_claim_kind(std::string_view kind) {
   return kind == "ResourceClaim" || kind == "ResourceClaimTemplate";
 }
 
+bool is_storage_kind(std::string_view kind) {
+  return kind == "PersistentVolumeClaim" || kind == "PersistentVolume";
+}
+
 bool is_autoscaler_kind(std::string_view kind) {
   return kind == "HorizontalPodAutoscaler" || kind == "ScaledObject";
 }
@@ -559,6 +579,7 @@ class ObjectsReader {
     for (const auto& [file, object] : objects_) collect_class(*object);
     for (const auto& [file, object] : objects_) collect_claim(*object);
     for (const auto& [file, object] : objects_) read_object(file, *object);
+    for (const auto& [file, object] : objects_) collect_cluster_object(*object, reading_.cluster);
     for (const auto& [file, object] : objects_) read_shared_claim(file, *object);
     for (const auto& [file, object] : objects_) apply_autoscaler(file, *object);
     return std::move(reading_);
@@ -660,6 +681,7 @@ class ObjectsReader {
       return;
     }
     set_aside(file, object, unknown_reason(object));
+    reading_.unpriced.back().runs_nothing = is_storage_kind(kind);
   }
 
   // An older version of a kind, or a field that is not known, may hold the GPUs: a workload that
@@ -681,9 +703,7 @@ class ObjectsReader {
     if (kind == "DaemonSet") {
       return "it runs once on every node that fits, and how many these are is not in the files";
     }
-    if (kind == "PersistentVolumeClaim" || kind == "PersistentVolume") {
-      return "storage is not priced";
-    }
+    if (is_storage_kind(kind)) return "storage is not priced";
     const DocumentNode::Field* gpus = find_gpu_resource(object);
     if (gpus == nullptr) {
       return "a kind that is not known; it mentions no GPU resource, but what it starts is not in "

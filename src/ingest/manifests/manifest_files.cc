@@ -22,6 +22,7 @@ void append_reading(ManifestReading& into, ManifestReading&& from) {
   std::ranges::move(from.workloads, std::back_inserter(into.workloads));
   std::ranges::move(from.unpriced, std::back_inserter(into.unpriced));
   into.without_cost += from.without_cost;
+  into.cluster = with_files(std::move(into.cluster), from.cluster);
 }
 
 }  // namespace

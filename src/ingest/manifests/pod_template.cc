@@ -284,6 +284,7 @@ ReplicaGroup read_pod_template(const DocumentNode& pod_template, std::string_vie
     }
   }
   group.risks = find_pod_risks(pod_spec);
+  group.isolation = read_pod_isolation(pod_spec);
   pod.init_containers = read_containers(pod_spec["initContainers"]);
   pod.requests = read_resources(pod_spec.at("resources.requests"));
   pod.overhead = read_resources(pod_spec["overhead"]);

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "core/gpu/resource_name.h"
+#include "ingest/manifests/cluster_objects.h"
+#include "ingest/manifests/pod_isolation.h"
 #include "ingest/manifests/pod_security.h"
 
 namespace pennyweight::manifests {
@@ -63,8 +65,9 @@ struct ReplicaGroup {
   bool may_span_machines = false;     // --gpus=16 without a number of nodes
   // The time that its replicas hold in one run, added up and at most. Absent: no limit is stated.
   std::optional<std::uint64_t> replica_ms_max = std::nullopt;
-  std::vector<std::string> images = {};  // of its containers, in their order
-  std::vector<PodRisk> risks = {};       // of pods
+  std::vector<std::string> images = {};                  // of its containers, in their order
+  std::vector<PodRisk> risks = {};                       // of pods
+  std::optional<PodIsolation> isolation = std::nullopt;  // of pods
   // Extended resources of which nothing says whether they are GPUs: "example.com/fast".
   std::vector<std::string> unknown_resources = {};
   // Why its GPUs can't be read; it is then not priced.
@@ -119,6 +122,7 @@ struct UnpricedObject {
   std::string kind;
   std::string name;
   std::string reason;
+  bool runs_nothing = false;  // so that rules on workloads have nothing to judge
   bool operator==(const UnpricedObject&) const = default;
 };
 
@@ -127,6 +131,7 @@ struct ManifestReading {
   std::vector<UnpricedObject> unpriced = {};
   // Objects that hold no machine: ConfigMaps, Services, roles, …
   std::uint64_t without_cost = 0;
+  ClusterObjects cluster = {};  // what of these is among the objects
 };
 
 }  // namespace pennyweight::manifests

@@ -73,6 +73,7 @@ WorkloadRequest without_lines(WorkloadRequest request, const LooksAtPods& looks)
     std::erase_if(group.risks, [&](const manifests::PodRisk& risk) {
       return std::ranges::find(looks.risks, risk.kind) == looks.risks.end();
     });
+    if (!looks.isolation) group.isolation.reset();
     if (!looks.images) {
       group.images.clear();
       for (manifests::PodRisk& risk : group.risks) risk.image.clear();
@@ -220,7 +221,9 @@ class Review {
     }
     const auto now = estimate(reading, false);
     if (!now) return not_judged(now.error().message);
-    if (!now->unpriced.empty()) return not_judged(now->unpriced[0].reason);
+    for (const manifests::UnpricedObject& object : now->unpriced) {
+      if (!object.runs_nothing) return not_judged(object.reason);
+    }
     if (now->workloads.empty()) return;  // it starts nothing
     if (now->workloads.size() > 1) return not_judged("it is a list of objects");
     const WorkloadEstimate& workload = now->workloads[0];

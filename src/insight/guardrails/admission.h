@@ -59,13 +59,15 @@ struct AdmissionPolicy {
   std::span<const BudgetUse> budgets = {};
   std::string_view budgets_problem = {};
   const Policy* charging = nullptr;  // by whose dimensions budgets and limits count
+  const manifests::ClusterObjects* cluster = nullptr;  // see RuleContext
 
   RuleContext context(Date today) const {
     return {.today = today,
             .now = now,
             .budgets = budgets,
             .budgets_problem = budgets_problem,
-            .policy = charging};
+            .policy = charging,
+            .cluster = cluster};
   }
 };
 

@@ -178,6 +178,32 @@ TEST(Admission, AnUpdateThatAsksForNoMoreIsAdmitted) {
   EXPECT_FALSE(allowed(pod(1, R"({"team":""})"), pod(1)));  // the label was taken off
 }
 
+// A claim runs nothing, and an update may not leave what keeps pods apart.
+TEST(Admission, WhatKeepsPodsApartIsJudgedAgainWhereItChanges) {
+  const std::string claim =
+      R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c"}})";
+  EXPECT_EQ(ask_webhook(request(claim)).outcome, AdmissionOutcome::kAdmitted);
+  EXPECT_FALSE(ask_webhook(request(R"({"apiVersion":"v1","kind":"List","items":[)" + claim +
+                                   R"(,{"apiVersion":"x.io/v1","kind":"Robot"}]})"))
+                   .is_allowed);
+  const std::vector<GuardrailRule> rules = {
+      {.name = "kata", .when = {.runtime_classes_except = {"kata"}}}};
+  const auto allowed = [&](const std::string& before, const std::string& after) {
+    const auto in = [](const std::string& runtime) {
+      std::string made = pod(1);
+      return made.replace(made.find("\"restartPolicy\""), 0,
+                          "\"runtimeClassName\":\"" + runtime + "\",");
+    };
+    return ask_webhook(request(in(after), old_object(in(before)), "UPDATE"), {}, false, nullptr,
+                       rules)
+        .is_allowed;
+  };
+  EXPECT_TRUE(allowed("kata", "kata"));
+  EXPECT_TRUE(allowed("runc", "runc"));  // it runs already
+  EXPECT_FALSE(allowed("kata", "runc"));
+  EXPECT_TRUE(allowed("runc", "kata"));
+}
+
 TEST(Admission, MoreOfAScaleCannotBeJudged) {
   const auto scale = [](int before, int after, const std::string& user = "ana") {
     const auto object = [](int replicas) {

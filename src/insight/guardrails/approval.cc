@@ -63,7 +63,7 @@ class ContentText {
   const std::string& text() const { return text_; }
 
  private:
-  std::string text_ = "pennyweight workload 3\n";
+  std::string text_ = "pennyweight workload 4\n";
 };
 
 void add_device(const RequestedDevice& device, ContentText& out) {
@@ -75,6 +75,17 @@ void add_device(const RequestedDevice& device, ContentText& out) {
   out.add("memory_percent", device.memory_percent);
   out.add("compute_share", device.compute.units());
   out.add("memory_share", device.memory.units());
+}
+
+void add_isolation(const manifests::PodIsolation& pods, ContentText& out) {
+  out.add("runtime_class", pods.runtime_class);
+  out.add("host_network", std::uint64_t{pods.is_on_host_network});
+  for (const manifests::PodVolume& volume : pods.volumes) {
+    out.add("volume", volume.name);
+    out.add("claim", volume.claim);
+    out.add("storage_class", volume.storage_class);
+    out.add("source", volume.source);
+  }
 }
 
 void add_group(const manifests::ReplicaGroup& group, ContentText& out) {
@@ -99,6 +110,7 @@ void add_group(const manifests::ReplicaGroup& group, ContentText& out) {
     out.add("of", risk.what);
   }
   for (const std::string& name : group.unknown_resources) out.add("resource", name);
+  if (group.isolation) add_isolation(*group.isolation, out);
   if (!group.pod_labels) return;
   out.add("pods", "labels");
   for (const auto& [key, value] : *group.pod_labels) {

@@ -147,10 +147,11 @@ Result<void> check_claim(const Approval& approval, const ApprovalClaim& claim,
                          const ApprovalTerms& terms, Instant now);
 
 // In front of a digest, so that one that was taken of less is told from one of another workload.
-inline constexpr std::string_view kApprovalContentVersion = "3:";
+inline constexpr std::string_view kApprovalContentVersion = "4:";
 
 // The SHA-256 of what rules judge, but annotations, in hexadecimal, behind the version of what is
-// taken: kind, namespace, name, labels, replicas, requests, images, risks, places and limits.
+// taken: kind, namespace, name, labels, replicas, requests, images, risks, isolation, places and
+// limits.
 // Labels that Kubernetes makes anew for each object don't count.
 std::string content_hash(const manifests::WorkloadRequest& workload);
 // Whether a request is bound to a digest of an earlier version; it is expired then, unless it was

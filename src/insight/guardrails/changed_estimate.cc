@@ -77,7 +77,8 @@ Result<Estimate> estimate_changed(const Estimate& arrived, std::span<const Guard
                                   const Catalog& catalog, const EstimateOptions& options,
                                   const RuleContext& context) {
   manifests::ManifestReading reading{.unpriced = arrived.unpriced,
-                                     .without_cost = arrived.without_cost};
+                                     .without_cost = arrived.without_cost,
+                                     .cluster = arrived.cluster};
   for (const WorkloadEstimate& workload : arrived.workloads) {
     reading.workloads.push_back(workload.workload);
   }

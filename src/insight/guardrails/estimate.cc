@@ -610,6 +610,7 @@ Result<Estimate> estimate_workloads(const manifests::ManifestReading& reading,
   estimate.currency = options.currency;
   estimate.unpriced = reading.unpriced;
   estimate.without_cost = reading.without_cost;
+  estimate.cluster = reading.cluster;
   GroupPricer pricer(catalog, options, offers);
   for (const manifests::WorkloadRequest& workload : reading.workloads) {
     estimate.workloads.push_back(estimate_workload(workload, options, pricer));

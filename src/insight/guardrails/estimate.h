@@ -124,6 +124,7 @@ struct Estimate {
   std::vector<WorkloadEstimate> workloads = {};
   std::vector<manifests::UnpricedObject> unpriced = {};
   std::uint64_t without_cost = 0;
+  manifests::ClusterObjects cluster = {};  // as in the reading
 
   EstimateTotals totals() const;
 };

@@ -119,6 +119,10 @@ std::string unsayable(const RuleConditions& when) {
       !when.annotations.empty() || !when.annotations_missing.empty()) {
     return "it looks into containers or at annotations, which kinds state elsewhere";
   }
+  if (!when.runtime_classes_except.empty() || !when.storage_classes_except.empty() ||
+      !when.unlimited_traffic.empty()) {
+    return "it asks for what keeps pods apart, of which other objects have a part";
+  }
   if (!when.hours.empty() || !when.hours_except.empty()) return "it asks for the time of the week";
   if (when.budget_used_permille_above || when.exceeds_budget) {
     return "it asks how far a budget has come";

@@ -1,5 +1,5 @@
-// RuleContext: what rules look at beside the workload: the day, the time on the wall, and how much
-// of the budgets is used.
+// RuleContext: what rules look at beside the workload: the day, the time on the wall, how much of
+// the budgets is used, and what else is in the cluster.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "core/date.h"
 #include "core/money.h"
 #include "core/week_hours.h"
+#include "ingest/manifests/cluster_objects.h"
 #include "insight/guardrails/charged_scope.h"
 
 namespace pennyweight::guardrails {
@@ -38,6 +39,8 @@ struct RuleContext {
   std::string_view budgets_problem = {};  // why no budget is known; conditions as with `now`
   // By whose dimensions budgets count. Null: no budget has a filter.
   const Policy* policy = nullptr;
+  // What is known of the cluster. Null: nothing.
+  const manifests::ClusterObjects* cluster = nullptr;
 };
 
 }  // namespace pennyweight::guardrails

@@ -153,8 +153,9 @@ class ConditionCheck {
       }
     }
     return misses_label(when) && misses_annotation(when) && has_risk(when) && has_image(when) &&
-           leaves_images(when) && has_machines(when) && leaves_regions(when) && is_above(when) &&
-           is_priced_as(when) && is_in_hours(when) && has_used_budget(when) &&
+           leaves_images(when) && leaves_runtimes(when) && leaves_storage(when) &&
+           has_unlimited_traffic(when) && has_machines(when) && leaves_regions(when) &&
+           is_above(when) && is_priced_as(when) && is_in_hours(when) && has_used_budget(when) &&
            goes_beyond_budget(when);
   }
   const std::string& because() const { return because_; }
@@ -286,6 +287,101 @@ class ConditionCheck {
   }
 
   bool lets_through() const { return !unknown_meets_; }
+
+  bool leaves_runtimes(const RuleConditions& when) {
+    if (when.runtime_classes_except.empty()) return true;
+    const manifests::PodIsolation* met = nullptr;
+    for (const GroupEstimate& group : judged_.workload.groups) {
+      if (!group.group.isolation) continue;  // no pods
+      const manifests::PodIsolation& pods = *group.group.isolation;
+      const bool is_listed =
+          !pods.runtime_class.empty() && fits_any(when.runtime_classes_except, pods.runtime_class);
+      if (lets_through() && (is_listed || pods.runtime_class.empty())) return false;
+      if (!is_listed && met == nullptr) met = &pods;
+    }
+    if (met == nullptr) return false;
+    add(met->runtime_class.empty() ? "its pods state no runtime class"
+                                   : fmt::format("its pods run in the runtime class '{}'",
+                                                 printable_text(met->runtime_class, 120)));
+    return true;
+  }
+
+  struct VolumeClass {
+    std::string_view storage_class;  // empty: not known
+    std::string problem;             // why
+  };
+  VolumeClass class_of(const manifests::PodVolume& volume, std::string_view name_space) const {
+    const std::string who = fmt::format("its volume '{}'", printable_text(volume.name, 120));
+    if (!volume.source.empty()) {
+      return {"",
+              fmt::format("{} ({}) has no storage class", who, printable_text(volume.source, 60))};
+    }
+    if (volume.claim.empty()) {
+      return {volume.storage_class, who + " does not state its storage class"};
+    }
+    const std::string* const known =
+        context_.cluster == nullptr ? nullptr
+                                    : context_.cluster->storage_class_of(name_space, volume.claim);
+    return {known == nullptr ? std::string_view() : *known,
+            fmt::format("the storage class of its claim '{}' is not known",
+                        printable_text(volume.claim, 120))};
+  }
+
+  // One volume suffices to stop a workload; what lets it through has to hold of each.
+  bool leaves_storage(const RuleConditions& when) {
+    if (when.storage_classes_except.empty()) return true;
+    std::string met;
+    for (const GroupEstimate& group : judged_.workload.groups) {
+      if (!group.group.isolation) continue;
+      const manifests::PodIsolation& pods = *group.group.isolation;
+      if (pods.is_partial) {
+        if (lets_through()) return false;
+        if (met.empty()) met = "which volumes its pods have is not in the files";
+      }
+      for (const manifests::PodVolume& volume : pods.volumes) {
+        const VolumeClass of = class_of(volume, judged_.workload.workload.name_space);
+        const bool is_known = !of.storage_class.empty();
+        const bool is_listed = is_known && fits_any(when.storage_classes_except, of.storage_class);
+        if (lets_through() && (is_listed || !is_known)) return false;
+        if (is_listed || !met.empty()) continue;
+        met = is_known ? fmt::format("its volume '{}' is of the storage class '{}'",
+                                     printable_text(volume.name, 120),
+                                     printable_text(of.storage_class, 120))
+                       : of.problem;
+      }
+    }
+    if (met.empty()) return false;
+    add(met);
+    return true;
+  }
+
+  bool has_unlimited_traffic(const RuleConditions& when) {
+    if (when.unlimited_traffic.empty()) return true;
+    // A policy that is not known may be there: nothing is let through for the lack of one.
+    if (lets_through()) return false;
+    for (const GroupEstimate& group : judged_.workload.groups) {
+      if (!group.group.isolation) continue;
+      if (group.group.isolation->is_on_host_network) {
+        add("its pods use the network of the node, where no NetworkPolicy holds");
+        return true;
+      }
+      for (const manifests::TrafficDirection direction : when.unlimited_traffic) {
+        if (is_limited(group.group, direction)) continue;
+        add(fmt::format("no NetworkPolicy that is known limits the {} of its pods",
+                        manifests::kTrafficDirectionWords[static_cast<std::size_t>(direction)]));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool is_limited(const manifests::ReplicaGroup& group,
+                  manifests::TrafficDirection direction) const {
+    const manifests::WorkloadRequest& request = judged_.workload.workload;
+    return context_.cluster != nullptr &&
+           context_.cluster->limits(direction, request.name_space,
+                                    group.pod_labels ? *group.pod_labels : request.labels);
+  }
 
   bool has_machines(const RuleConditions& when) {
     const bool asks = !when.gpu_models.empty() || !when.regions.empty() ||
@@ -643,6 +739,8 @@ LooksAtPods looks_at_pods(std::span<const GuardrailRule> rules) {
   LooksAtPods looks;
   const auto add = [&](const RuleConditions& when) {
     looks.images = looks.images || !when.images.empty() || !when.images_except.empty();
+    looks.isolation = looks.isolation || !when.runtime_classes_except.empty() ||
+                      !when.storage_classes_except.empty() || !when.unlimited_traffic.empty();
     looks.risks.insert(looks.risks.end(), when.risks.begin(), when.risks.end());
     for (const auto& [key, pattern] : when.annotations) looks.annotations.push_back(key);
     looks.annotations.insert(looks.annotations.end(), when.annotations_missing.begin(),

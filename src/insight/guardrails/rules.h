@@ -42,6 +42,13 @@ struct RuleConditions {
   std::vector<manifests::RiskKind> risks = {};        // one of them, in one of its pods
   std::vector<std::string> images = {};               // of one container
   std::vector<std::string> images_except = {};        // one container's image is none of these
+  // One group of pods runs in none of these runtime classes, or states none.
+  std::vector<std::string> runtime_classes_except = {};
+  // One volume is of none of these storage classes, or of one that is not known.
+  std::vector<std::string> storage_classes_except = {};
+  // In one of these directions no NetworkPolicy that is known limits the traffic of one group of
+  // pods.
+  std::vector<manifests::TrafficDirection> unlimited_traffic = {};
   std::vector<std::string> gpu_models = {};  // of one group; a model that is not known fits none
   std::vector<std::string> regions = {};     // of the priced machine
   // One group runs in none of these, or in a region that is not known: for work that may run in
@@ -101,6 +108,7 @@ struct GuardrailRule {
 // What of new pods, beyond what they hold, some rule asks for.
 struct LooksAtPods {
   bool images = false;
+  bool isolation = false;  // runtime and storage classes, network policies
   std::vector<std::string> annotations = {};
   std::vector<manifests::RiskKind> risks = {};
 };

@@ -623,6 +623,94 @@ TEST(Rules, AnExemptionByMachineHoldsForEveryGroup) {
   }
 }
 
+// What keeps pods apart: runtime classes, storage classes, network policies.
+WorkloadEstimate isolated(manifests::PodIsolation pods) {
+  WorkloadEstimate workload = service();
+  workload.groups[0].group.isolation = std::move(pods);
+  workload.groups[0].group.pod_labels.emplace()["app"] = "chat";
+  return workload;
+}
+
+Decision judge_beside(const WorkloadEstimate& workload, const RuleConditions& when,
+                      const manifests::ClusterObjects& cluster,
+                      RuleEffect effect = RuleEffect::kDeny) {
+  const GuardrailRule rules[] = {{.name = "r", .effect = effect, .when = when},
+                                 {.name = "all", .when = {.kinds = {"*"}}}};
+  // An allow has something to let through.
+  const std::size_t count = effect == RuleEffect::kAllow ? 2 : 1;
+  return judge_workload(workload, {rules, count}, kUsd, {.today = kToday, .cluster = &cluster})
+      .decision;
+}
+
+TEST(Rules, WhatKeepsPodsApart) {
+  manifests::ClusterObjects cluster;
+  cluster.storage_classes = {{"ml/data", "encrypted-ssd"}, {"ml/old", "gp2"}, {"ml/none", ""}};
+  cluster.network_policies = {
+      {.name_space = "ml",
+       .name = "chat",
+       .pods = {{.key = "app", .is = manifests::SelectorTerm::Operator::kIn, .values = {"chat"}}},
+       .covers = {true, false}}};
+  using manifests::TrafficDirection;
+  const RuleConditions runtime = {.runtime_classes_except = {"kata-*", "gvisor"}};
+  const RuleConditions storage = {.storage_classes_except = {"encrypted-*"}};
+  const RuleConditions ingress = {.unlimited_traffic = {TrafficDirection::kIngress}};
+  const RuleConditions both = {
+      .unlimited_traffic = {TrafficDirection::kIngress, TrafficDirection::kEgress}};
+  const auto of_volume = [](manifests::PodVolume volume) {
+    return isolated(
+        {.volumes = {{.name = "a", .storage_class = "encrypted-a"}, std::move(volume)}});
+  };
+  struct IsolationCase {
+    const char* name;
+    const RuleConditions& when;
+    WorkloadEstimate workload;
+    bool stops;
+    bool lets;  // with the effect allow
+  };
+  WorkloadEstimate two = isolated({.runtime_class = "kata-qemu"});
+  two.groups.push_back(two.groups[0]);
+  two.groups[1].group.isolation->runtime_class = "runc";
+  WorkloadEstimate elsewhere = isolated({});
+  elsewhere.workload.name_space = "cv";
+  WorkloadEstimate unselected = isolated({});
+  unselected.groups[0].group.pod_labels.emplace()["app"] = "other";
+  const IsolationCase cases[] = {
+      {"of the class", runtime, isolated({.runtime_class = "kata-qemu"}), false, false},
+      {"of another", runtime, isolated({.runtime_class = "runc"}), true, true},
+      {"not stated", runtime, isolated({}), true, false},
+      {"one group of another", runtime, two, true, false},
+      {"no pods", runtime, service(), false, false},
+      {"no volumes", storage, isolated({}), false, false},
+      {"no pods, no volumes", storage, service(), false, false},
+      {"encrypted", storage, of_volume({.name = "b", .claim = "data"}), false, false},
+      {"a claim of another", storage, of_volume({.name = "b", .claim = "old"}), true, false},
+      {"a claim without", storage, of_volume({.name = "b", .claim = "none"}), true, false},
+      {"a claim of nobody", storage, of_volume({.name = "b", .claim = "new"}), true, false},
+      {"another class", storage, isolated({.volumes = {{.name = "b", .storage_class = "gp2"}}}),
+       true, true},
+      {"not stated", storage, of_volume({.name = "b"}), true, false},
+      {"of the node", storage, of_volume({.name = "b", .source = "hostPath"}), true, false},
+      {"in part", storage, isolated({.is_partial = true}), true, false},
+      {"limited", ingress, isolated({}), false, false},
+      {"one way only", both, isolated({}), true, false},
+      {"on the host", ingress, isolated({.is_on_host_network = true}), true, false},
+      {"not selected", ingress, unselected, true, false},
+      {"elsewhere", ingress, elsewhere, true, false},
+      {"no pods, no traffic", both, service(), false, false},
+  };
+  for (const IsolationCase& one : cases) {
+    EXPECT_EQ(judge_beside(one.workload, one.when, cluster) == Decision::kDenied, one.stops)
+        << one.name;
+    EXPECT_EQ(
+        judge_beside(one.workload, one.when, cluster, RuleEffect::kAllow) == Decision::kAllowed,
+        one.lets)
+        << one.name;
+  }
+  // Nothing is known of a cluster that was not listed.
+  EXPECT_TRUE(applies(isolated({}), ingress));
+  EXPECT_TRUE(applies(of_volume({.name = "b", .claim = "data"}), storage));
+}
+
 TEST(Rules, AnAnnotationOfAllComponentsIsNotMissing) {
   WorkloadEstimate whole = service();
   whole.workload.parts = {{.kind = "Job", .name_space = "ml", .name = "a"},
@@ -650,6 +738,14 @@ TEST(Rules, ExemptionsLookAtPodsToo) {
   EXPECT_TRUE(looks.images);
   EXPECT_EQ(looks.annotations, std::vector<std::string>{"scan"});
   EXPECT_EQ(looks.risks.size(), 1U);
+  EXPECT_FALSE(looks.isolation);
+  for (const RuleConditions& when :
+       {RuleConditions{.runtime_classes_except = {"kata"}},
+        RuleConditions{.storage_classes_except = {"fast"}},
+        RuleConditions{.unlimited_traffic = {manifests::TrafficDirection::kEgress}}}) {
+    const GuardrailRule isolates{.name = "i", .when = when};
+    EXPECT_TRUE(looks_at_pods({&isolates, 1}).isolation);
+  }
 }
 
 TEST(Rules, AmountsAreInOneCurrency) {

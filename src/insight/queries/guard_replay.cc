@@ -54,7 +54,9 @@ struct WorkloadFacts {
 bool asks_for_unknown(const guardrails::RuleConditions& when) {
   return !when.providers.empty() || when.per_month_above || !when.annotations.empty() ||
          !when.annotations_missing.empty() || !when.risks.empty() || !when.images.empty() ||
-         !when.images_except.empty() || when.budget_used_permille_above || when.exceeds_budget;
+         !when.images_except.empty() || !when.runtime_classes_except.empty() ||
+         !when.storage_classes_except.empty() || !when.unlimited_traffic.empty() ||
+         when.budget_used_permille_above || when.exceeds_budget;
 }
 
 void add_to(ReplayedSum& sum, const WorkloadCost& cost) {

@@ -259,14 +259,17 @@ Response request_approvals(const Services& services, const Request& request) {
   const Instant now = services.clock.now();
   const auto budgets = asked_budgets(services);
   if (!budgets) return refusal(budgets.error());
+  const auto cluster = services.cluster_objects ? services.cluster_objects() : nullptr;
   const guardrails::RuleContext context{.today = std::chrono::floor<std::chrono::days>(now),
                                         .now = wall_time(now, services.config.policy.time_zone),
                                         .budgets = *budgets,
-                                        .policy = &services.config.policy};
+                                        .policy = &services.config.policy,
+                                        .cluster = cluster.get()};
   const auto estimate = estimate_asked(services, manifest, name_space, now, context);
   if (!estimate) return bad_parameter("manifest", estimate.error().message);
-  if (!estimate->unpriced.empty()) {
-    return bad_parameter("manifest", "no rule can judge it: " + estimate->unpriced[0].reason);
+  for (const manifests::UnpricedObject& object : estimate->unpriced) {
+    if (object.runs_nothing) continue;
+    return bad_parameter("manifest", "no rule can judge it: " + object.reason);
   }
   if (std::ssize(estimate->workloads) > kWorkloadsAskedMax) {
     return bad_parameter("manifest", too_many_workloads());

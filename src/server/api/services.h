@@ -33,6 +33,9 @@ namespace oidc {
 class Provider;
 }
 }  // namespace access
+namespace manifests {
+struct ClusterObjects;
+}
 namespace rollup {
 class Rollup;
 }
@@ -67,6 +70,8 @@ struct Services {
   std::shared_ptr<BudgetBook> budget_book = {};      // null: budgets are configured only
   std::shared_ptr<AnomalyBook> anomaly_book = {};    // null: nobody says anything of unusual days
   std::shared_ptr<ApprovalBook> approval_book = {};  // null: there are no approvals
+  // What is known of the cluster, never null; empty: nothing is.
+  std::function<std::shared_ptr<const manifests::ClusterObjects>()> cluster_objects = {};
   std::shared_ptr<ForecastBook> forecast_book = {};  // null: no forecasts are kept
   std::shared_ptr<WhatIfRuns> what_if_runs = {};     // null: no scenarios are replayed
   // Null before alerts are evaluated; empty: they never are.
