@@ -22,7 +22,7 @@ const Date kBegin = *parse_date("2026-01-01");
 // What a team costs on a day: eight hours of p5 for each number, and an hour of p4d. The price of
 // p5 rises on the 80th day, by three tenths.
 std::map<std::string, std::string> cell_of(int team, const std::string& type) {
-  return {{"team", "team-" + std::to_string(team)}, {"instance_type", type}, {"kind", "used"}};
+  return {{"account", "team-" + std::to_string(team)}, {"instance_type", type}, {"kind", "used"}};
 }
 
 bool passes(const std::map<std::string, std::string>& cell, const SummaryQuery& query) {
@@ -68,14 +68,14 @@ Result<std::vector<SummaryRow>> rising_price(const SummaryQuery& query) {
   return rows;
 }
 
-AnomalyQuery by_team(std::string cause) {
-  return {.costs = {.by = "team", .today = kBegin + std::chrono::days(kBilledDays)},
+AnomalyQuery by_account(std::string cause) {
+  return {.costs = {.by = "account", .today = kBegin + std::chrono::days(kBilledDays)},
           .cause = std::move(cause)};
 }
 
 // 20 teams have a row of their own, and the others are one.
 TEST(PriceIncident, OnePriceExplainsWhatAllTeamsCost) {
-  const auto found = query_anomalies(by_team("instance_type"), Policy{}, rising_price);
+  const auto found = query_anomalies(by_account("instance_type"), Policy{}, rising_price);
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->size(), 21u);
   Money whole = Money::zero(kUsd);
@@ -93,20 +93,19 @@ TEST(PriceIncident, OnePriceExplainsWhatAllTeamsCost) {
   // 3 USD more for each of 8 × (1 + … + 30) hours, on ten days.
   EXPECT_EQ(incident.impact, Money::from_units(3 * 8 * 465 * 10, kUsd));
   EXPECT_EQ(incident.impact_per_day, Money::from_units(3 * 8 * 465, kUsd));
-  const std::string text = describe_price_incident(incident, *found, "team");
-  EXPECT_THAT(text, testing::StartsWith("Price of p5: +111,600.00 USD since 2026-03-22, by team: "
-                                        "(others) +13,200.00 USD, team-29 +7,200.00 USD, "));
-  const Table table = anomaly_table(*found, by_team("instance_type"));
+  const std::string text = describe_price_incident(incident, *found, "account");
+  EXPECT_THAT(text,
+              testing::StartsWith("Price of p5: +111,600.00 USD since 2026-03-22, by account: "
+                                  "(others) +13,200.00 USD, team-29 +7,200.00 USD, "));
+  const Table table = anomaly_table(*found, by_account("instance_type"));
   EXPECT_THAT(table.notes, testing::Contains(text));
 }
 
 TEST(PriceIncident, NoTeamHasAPrice) {
-  for (const char* cause : {"", "team"}) {
-    const auto found = query_anomalies(by_team(cause), Policy{}, rising_price);
-    ASSERT_TRUE(found) << found.error().message;
-    EXPECT_EQ(found->size(), 21u);
-    EXPECT_TRUE(find_price_incidents(*found).empty()) << cause;
-  }
+  const auto found = query_anomalies(by_account("account"), Policy{}, rising_price);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->size(), 21u);
+  EXPECT_TRUE(find_price_incidents(*found).empty());
 }
 
 }  // namespace
