@@ -2,7 +2,10 @@
 //
 //   bench_replay --jobs 10000,100000,1000000 [--gpus 10000] [--load 95] [--scheduler fcfs]
 //                [--blocked backfill] [--placement best-fit] [--preempt] [--wrong-estimates]
+//                [--quota 100] [--borrow]
 //
+// --quota: each of the 20 teams has a quota, together so many percent of the GPUs; none borrows,
+// unless --borrow says so.
 // Prints a line for each number of jobs: processor seconds on one core, events a second, peak
 // memory of the process so far, share of GPUs held, 95th percentile of waiting.
 #include <fmt/format.h>
@@ -15,6 +18,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +32,15 @@ using namespace pennyweight::replay;
 
 constexpr std::int64_t kSecond = 1'000'000;
 constexpr std::uint32_t kGpusPerMachine = 8;
+constexpr std::uint32_t kTeams = 20;
 
 struct Options {
   std::vector<std::size_t> jobs = {10'000, 100'000, 1'000'000};
   std::uint32_t gpus = 10'000;
   std::uint64_t load_percent = 95;  // of the GPU time, asked for
   bool has_wrong_estimates = false;
+  std::uint64_t quota_percent = 0;  // of the GPUs, for all teams; 0: no quotas
+  bool borrows = false;
   Scheduling scheduling = {.order = QueueOrder::kFirstComeFirstServed,
                            .when_blocked = WhenBlocked::kBackfill,
                            .placement = PlacementRule::kBestFit};
@@ -60,7 +67,7 @@ std::vector<Job> make_jobs(std::size_t count, const Options& options) {
   std::vector<Job> jobs(count);
   std::uint64_t asked = 0;  // GPU microseconds
   for (Job& job : jobs) {
-    job.team = fmt::format("team-{}", random.below(20));
+    job.team = fmt::format("team-{}", random.below(kTeams));
     job.request.gpus = draw_gpus(random);
     job.work_us = draw_length_us(random);
     if (options.has_wrong_estimates) {
@@ -70,6 +77,18 @@ std::vector<Job> make_jobs(std::size_t count, const Options& options) {
     asked += static_cast<std::uint64_t>(job.work_us) * job.request.gpus;
   }
   return jobs;
+}
+
+AdmissionRules quotas_of(const Options& options) {
+  AdmissionRules rules;
+  if (options.quota_percent == 0) return rules;
+  const TeamQuota quota{
+      .milli_gpus = std::uint64_t{1000} * options.gpus * options.quota_percent / 100 / kTeams,
+      .borrowed_milli_max = options.borrows ? std::nullopt : std::optional<std::uint64_t>(0)};
+  for (std::uint32_t team = 0; team < kTeams; ++team) {
+    rules.quotas[fmt::format("team-{}", team)] = quota;
+  }
+  return rules;
 }
 
 std::uint64_t peak_mib() {
@@ -82,9 +101,10 @@ void measure(std::size_t count, const Options& options) {
   const std::vector<Job> jobs = make_jobs(count, options);
   std::vector<Machine> machines(options.gpus / kGpusPerMachine);
   for (Machine& machine : machines) machine.gpus = kGpusPerMachine;
+  Scheduling scheduling = options.scheduling;
+  scheduling.admission = quotas_of(options);
   const std::clock_t begin = std::clock();
-  const Replay replay =
-      simulate(jobs, machines, {.scheduling = options.scheduling, .keep_runs = true});
+  const Replay replay = simulate(jobs, machines, {.scheduling = scheduling, .keep_runs = true});
   const double taken = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   std::vector<std::int64_t> waits;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -140,6 +160,10 @@ Options parse(int count, char** words) {
       options.has_wrong_estimates = true;
       continue;
     }
+    if (option == "--borrow") {
+      options.borrows = true;
+      continue;
+    }
     if (++i == count) wrong(option);
     const std::string value = words[i];
     if (option == "--jobs") {
@@ -148,6 +172,8 @@ Options parse(int count, char** words) {
       options.gpus = static_cast<std::uint32_t>(std::stoul(value));
     } else if (option == "--load") {
       options.load_percent = std::stoull(value);
+    } else if (option == "--quota") {
+      options.quota_percent = std::stoull(value);
     } else if (option == "--scheduler") {
       options.scheduling.order = known(parse_queue_order(value), value);
     } else if (option == "--blocked") {

@@ -264,7 +264,8 @@ Verb declare_replay(CLI::App& app) {
                       "TEAM=N for fair queues; 1 if not given");
   command
       ->add_option("--depth", options->scenario.depth,
-                   fmt::format("Jobs tried behind a blocked one at each event; {} if not given",
+                   fmt::format("Jobs tried behind a blocked one at each event, without those that "
+                               "a quota or part of the day refuses; {} if not given",
                                what_if::kDepth))
       ->check(CLI::Range(1u, what_if::kDepthMax));
   command

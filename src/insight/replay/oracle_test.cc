@@ -768,6 +768,7 @@ class Oracle {
     std::set<std::uint32_t> tried;
     std::set<std::string> passed;
     std::optional<std::uint32_t> first_blocked;
+    std::uint32_t behind = 0;
     first_unfit_.reset();
     divide();
     while (const auto job = next(tried, passed)) {
@@ -776,6 +777,7 @@ class Oracle {
         passed.insert(world_.jobs[*job].team);
         continue;
       }
+      if (first_blocked && ++behind > world_.policy.depth) return;
       State after = free_;
       const auto shares = place_anywhere(after, *job);
       bool starts = shares.has_value();
@@ -1011,6 +1013,7 @@ SmallWorld any_world() {
   world.policy.same_rack = number(0, 3) == 0;
   if (world.policy.preempts) return world;
   if (number(0, 3) == 0) world.policy.starvation_guard_us = number(1, 12);
+  if (number(0, 2) == 0) world.policy.depth = number(1, 3);
   AdmissionRules& admission = world.policy.admission;
   if (number(0, 2) == 0) {
     admission.quotas["a"] = {.milli_gpus = 1000 * number(0, 4)};

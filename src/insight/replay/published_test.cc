@@ -95,6 +95,10 @@ TEST_P(Muri, CompletionTimesAreThePublishedOnes) {
       jobs, machines,
       {.scheduling = {.order = order, .preempts = true, .restart_cost = RestartCost::kEveryEvent}});
   const Times times = completion_times(jobs, replay);
+  std::cout << trace << ", " << to_text(order) << ": average " << times.average / 1000
+            << " (published " << published.average / 1000 << "), makespan " << times.makespan / 1000
+            << " (" << published.makespan / 1000 << "), p99 " << times.p99 / 1000 << " ("
+            << published.p99 / 1000 << ") ms\n";
   // To the last printed digit, which is a thousandth of a second.
   EXPECT_LE(std::abs(times.average - published.average), 600);
   EXPECT_LE(std::abs(times.makespan - published.makespan), 600);

@@ -68,7 +68,9 @@ struct Scheduling {
   bool preempts = false;
   RestartCost restart_cost = RestartCost::kOnResume;
   PlacementRule placement = PlacementRule::kFirstFit;
-  // How many jobs behind the first are tried for backfilling or skipping at one event.
+  // How many jobs behind the first one that doesn't fit are tried for backfilling or skipping at
+  // one event. A job that its team's quota, part of the day or share refuses isn't tried: it is
+  // passed over and doesn't count.
   std::uint32_t depth = 500;
   std::map<std::string, std::uint32_t> team_weights = {};  // a team that isn't listed: 1
   std::int64_t half_life_us = std::int64_t{7} * 24 * 3600 * 1'000'000;

@@ -248,6 +248,25 @@ TEST(Simulate, TeamsBorrowWhatOthersLeaveOfTheirQuotas) {
   EXPECT_EQ(starts_s(replay), (Starts{0, 0, 0, 100, 100, -1}));
 }
 
+TEST(Simulate, JobsThatAQuotaRefusesAreNotAmongThoseTriedBehindTheFirst) {
+  Scheduling scheduling = with(QueueOrder::kFirstComeFirstServed, WhenBlocked::kSkip);
+  scheduling.depth = 1;
+  scheduling.admission.quotas["a"] = {.milli_gpus = 1000, .borrowed_milli_max = 0};
+  scheduling.admission.quotas["b"] = {.milli_gpus = 100'000};
+  std::vector<Job> jobs = {make_job(0, 100, 4), make_job(0, 100, 1), make_job(1, 10, 8),
+                           make_job(2, 10, 1),  make_job(2, 10, 1),  make_job(3, 10, 1),
+                           make_job(3, 10, 4),  make_job(3, 10, 1)};
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].team = i == 1 || i == 3 || i == 4 ? "a" : "b";
+  }
+  const auto machines = machines_of({8});
+  const Replay replay = simulate(jobs, machines, {.scheduling = scheduling});
+  // a holds all of its quota, so its jobs of second 2 are passed over, and b's of second 3 is the
+  // one that is tried. Behind that, the one of 4 GPUs is tried and does not fit, and from then on
+  // none behind it is: the last one waits for the first at 100.
+  EXPECT_EQ(starts_s(replay), (Starts{0, 0, 100, 110, 120, 3, 110, 110}));
+}
+
 TEST(Simulate, AnOutageInterruptsAndEnds) {
   const std::vector<Job> jobs = {make_job(0, 1000, 2), make_job(0, 1000, 2)};
   const auto machines = machines_of({2, 2});
