@@ -109,6 +109,44 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
     assert.deepEqual(await page.complaints(), []);
   });
 
+  test('a replayed month is in it too, without another replay', async (t) => {
+    const page = await somebody(t);
+    await go(page, `/what-if?month=2026-03&cluster=prod&currency=original&s=${encodeURIComponent('Half price|price=50%;fewest-nodes=600')}`, 'What if');
+    await page.getByRole('button', {name: 'Run Half price'}).click();
+    await page.locator('.what-if-scenarios .badge', {hasText: 'done'}).waitFor({timeout: 120_000});
+    const cards = page.getByRole('region', {name: /Cost by team under each scenario/});
+    await cards.first().waitFor();
+    assert.equal(await cards.count(), 2, 'as billed: a table for each currency');
+    const {data} = await api(page, '/what-if/runs?month=2026-03');
+    const read = async (currency) => (await api(page, `/what-if/runs/${data[0].id}${currency && `?currency=${currency}`}`)).tables;
+    const billed = Object.fromEntries((await read('original')).costs.map((table) => [table.currency, table.total]));
+    assert.deepEqual(Object.keys(billed).sort(), ['EUR', 'USD']);
+    const [table, ...others] = (await read('')).costs;
+    assert.equal(others.length, 0, 'one table');
+    assert.equal(table.currency, 'USD');
+    for (const column of ['as_it_was', 'what_if']) {
+      const away = ticks(table.total[column]) - ticks(billed.USD[column]) - (ticks(billed.EUR[column]) * RATE) / 10_000n;
+      assert.ok((away < 0n ? -away : away) < 100n, `${column} is ${away} ticks away`);
+      assert.equal(table.rows.reduce((sum, row) => sum + ticks(row[column]), 0n), ticks(table.total[column]), `${column}: rows add up`);
+    }
+    assert.ok(table.notes.some((note) => note.includes('1 EUR = 1.0821 USD (2026-03-31, ecb)')), `${table.notes}`);
+    assert.doesNotMatch(JSON.stringify((await read('EUR')).fleets), /USD/);
+    assert.match(await (await page.request.get(`/api/v1/what-if/runs/${data[0].id}/fleets?format=csv`)).text(), /USD/);
+    assert.ok((await page.request.get(`/api/v1/what-if/runs/${data[0].id}?currency=CHF`)).status() >= 400, 'without a rate');
+    await api(page, `/what-if/runs/${data[0].id}/moments?currency=CHF`); // has no amounts
+    await page.getByLabel('Currency').selectOption('EUR');
+    await page.getByText('EUR; below each, the difference to what was').waitFor();
+    const main = await page.locator('main').evaluate((all) => {
+      const copy = all.cloneNode(true);
+      for (const rates of copy.querySelectorAll('.rates-note')) rates.remove();
+      return copy.textContent;
+    });
+    assert.doesNotMatch(main, /USD|\$/);
+    assert.equal(await cards.count(), 1, 'in one currency: one table');
+    assert.equal((await api(page, '/what-if/runs?month=2026-03')).data.length, data.length, 'nothing was replayed again');
+    assert.deepEqual(await page.complaints(), []);
+  });
+
   test('amounts of two currencies are not compared', async (t) => {
     const page = await somebody(t);
     await go(page, '/workload?month=2026-03&currency=original', 'Workloads');

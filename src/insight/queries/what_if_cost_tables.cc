@@ -37,14 +37,11 @@ struct CostChange {
 
 // Who pays less or more, and whether it is for fewer GPU-hours or for cheaper ones: those whose
 // cost changes most.
-std::vector<std::string> explain_costs(const what_if::WhatIf& result,
-                                       std::vector<CostChange> changes, bool is_only_currency) {
+std::vector<std::string> explain_costs(const WhatIfAmounts& amounts,
+                                       std::vector<CostChange> changes) {
   constexpr std::size_t kExplained = 3;
+  const bool is_only_currency = amounts.costs.size() == 1;
   std::ranges::stable_sort(changes, std::ranges::greater(), &CostChange::size);
-  const auto held_by = [](const what_if::FiguresByTeam& teams, const std::string& key) {
-    const auto team = teams.find(key == "(none)" ? "" : key);
-    return team == teams.end() ? Int128{0} : team->second.held;
-  };
   std::vector<std::string> notes;
   for (const CostChange& change : changes) {
     if (change.size() == 0 || notes.size() == kExplained) break;
@@ -53,8 +50,9 @@ std::vector<std::string> explain_costs(const what_if::WhatIf& result,
     std::string note = fmt::format(
         "{} pays {} {} {}", change.key, format_rounded(size.amount(), 2, Thousands::kSeparated),
         size.currency().text(), difference.is_negative() ? "less" : "more");
-    const Int128 held_was = held_by(result.teams_calibrated, change.key);
-    const Int128 held_is = held_by(result.teams_would_be, change.key);
+    const auto payer = amounts.held.find(change.key);
+    const auto [held_was, held_is] =
+        payer == amounts.held.end() ? WhatIfAmounts::HeldTime() : payer->second;
     const auto held = change_text(held_was, held_is);
     // Per GPU-hour: cost and hours in units small enough to be multiplied.
     constexpr Int128 kNano = 1'000'000'000;
@@ -75,31 +73,10 @@ std::vector<std::string> explain_costs(const what_if::WhatIf& result,
 
 }  // namespace
 
-std::vector<Table> what_if_cost_tables(const what_if::WhatIf& result, const std::string& by,
+std::vector<Table> what_if_cost_tables(const WhatIfAmounts& amounts, const std::string& by,
                                        const std::string& title) {
-  struct Pair {
-    Money was, would_be;
-  };
-  std::map<Currency, std::map<std::pair<bool, std::string>, Pair>> sums;
-  const auto add = [&](const MethodCosts& costs, Money Pair::* side) {
-    for (const CostPart& part : costs.parts) {
-      const bool is_bucket = part.workload.empty();
-      std::string key = fmt::format("({})", part.bucket);
-      if (!is_bucket) {
-        const auto owner = costs.owners.find(part.workload);
-        const auto value = owner == costs.owners.end() ? std::nullopt : owner->second.find(by);
-        key = value ? std::string(*value) : "(none)";
-      }
-      const Currency currency = part.cost.currency();
-      const auto row = sums[currency].try_emplace(
-          {is_bucket, key}, Pair{Money::zero(currency), Money::zero(currency)});
-      row.first->second.*side += part.cost;
-    }
-  };
-  add(result.cost_was, &Pair::was);
-  add(result.cost_would_be, &Pair::would_be);
   std::vector<Table> tables;
-  for (const auto& [currency, rows] : sums) {
+  for (const auto& [currency, rows] : amounts.costs) {
     Table table;
     table.title = fmt::format("{}, cost by {}, {}", title, by, currency.text());
     table.currency = currency;
@@ -107,22 +84,23 @@ std::vector<Table> what_if_cost_tables(const what_if::WhatIf& result, const std:
                      {"as_it_was", "as it was", ColumnKind::kMoney},
                      {"what_if", "what if", ColumnKind::kMoney},
                      {"difference", "difference", ColumnKind::kMoney}};
-    Pair total{Money::zero(currency), Money::zero(currency)};
+    WhatIfAmounts::Cost total{Money::zero(currency), Money::zero(currency)};
     std::vector<CostChange> changes;
-    for (const auto& [key, pair] : rows) {
-      if (!key.first) changes.push_back({key.second, pair.was, pair.would_be});
-      table.rows.push_back({key.second, pair.was, pair.would_be, pair.would_be - pair.was});
-      total.was += pair.was;
-      total.would_be += pair.would_be;
+    for (const auto& [key, cost] : rows) {
+      const auto& [is_bucket, payer] = key;
+      if (!is_bucket) changes.push_back({payer, cost.was, cost.would_be});
+      table.rows.push_back({payer, cost.was, cost.would_be, cost.would_be - cost.was});
+      total.was += cost.was;
+      total.would_be += cost.would_be;
     }
     table.total = Row{"total", total.was, total.would_be, total.would_be - total.was};
-    table.notes = explain_costs(result, std::move(changes), sums.size() == 1);
-    if (sums.size() > 1) {
+    table.notes = explain_costs(amounts, std::move(changes));
+    if (amounts.costs.size() > 1) {
       table.notes.push_back(fmt::format(
           "The bill is in {} currencies, each with a table of its own. A job that moves "
           "to a node charged in another one changes what its {} pays in both: judge "
           "them together.",
-          sums.size(), by));
+          amounts.costs.size(), by));
     }
     table.notes.push_back(
         "Divided by what was requested on both sides, since a replay has no telemetry.");

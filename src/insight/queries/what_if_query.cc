@@ -193,26 +193,50 @@ std::vector<std::pair<std::string_view, const Table*>> named_tables(const WhatIf
   return named;
 }
 
+namespace {
+
+// Makes the tables with amounts from these.
+void show_amounts(const WhatIfQuery& query, WhatIfTables& tables) {
+  const WhatIfAmounts& amounts = tables.amounts;
+  const std::string& title = tables.title;
+  if (!amounts.fleets.empty()) tables.fleets = what_if_fleet_table(query, amounts.fleets, title);
+  if (amounts.tiers) tables.tiers = what_if_tier_table(query, *amounts.tiers, title);
+  if (amounts.mig) tables.mig = what_if_mig_table(query, *amounts.mig, title);
+  tables.costs = what_if_cost_tables(amounts, query.by, title + ", " + query.cost);
+}
+
+}  // namespace
+
 WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                             const what_if::WhatIf& result) {
   const std::string title = fmt::format("{} of cluster {}", month.month, month.cluster.text());
-  return {.calibration = what_if_calibration_table(result, title),
-          .jobs = what_if_job_table(query, result, title),
-          .range = result.varied.empty() ? std::nullopt
-                                         : std::optional(what_if_range_table(query, result, title)),
-          .fleets = result.fleets.empty()
-                        ? std::nullopt
-                        : std::optional(what_if_fleet_table(query, result, title)),
-          .tiers = result.tiers ? std::optional(what_if_tier_table(query, *result.tiers, title))
-                                : std::nullopt,
-          .mig = result.mig ? std::optional(what_if_mig_table(query, *result.mig, title))
-                            : std::nullopt,
-          .teams = what_if_team_table(query, result, title),
-          .costs = what_if_cost_tables(result, query.by, title + ", " + query.cost),
-          .exact = what_if_exact_table(query, result, title),
-          .moments = what_if_moment_table(month, result, title),
-          .waits = what_if_wait_table(result, title),
-          .gantt = gantt_table(query, month, result, kGanttRows)};
+  WhatIfTables tables{.title = title,
+                      .calibration = what_if_calibration_table(result, title),
+                      .jobs = what_if_job_table(query, result, title),
+                      .range = result.varied.empty()
+                                   ? std::nullopt
+                                   : std::optional(what_if_range_table(query, result, title)),
+                      .fleets = {},
+                      .tiers = {},
+                      .mig = {},
+                      .teams = what_if_team_table(query, result, title),
+                      .costs = {},
+                      .exact = what_if_exact_table(query, result, title),
+                      .moments = what_if_moment_table(month, result, title),
+                      .waits = what_if_wait_table(result, title),
+                      .gantt = gantt_table(query, month, result, kGanttRows),
+                      .amounts = what_if_amounts(result, query.by)};
+  show_amounts(query, tables);
+  return tables;
+}
+
+Result<WhatIfTables> what_if_tables_in(Currency currency, const ConvertAmount& convert,
+                                       const WhatIfQuery& query, const WhatIfTables& tables) {
+  auto converted = TRY(convert_amounts(tables.amounts, currency, convert));
+  WhatIfTables shown = tables;
+  shown.amounts = std::move(converted);
+  show_amounts(query, shown);
+  return shown;
 }
 
 }  // namespace pennyweight

@@ -16,6 +16,7 @@
 #include "allocation/pricing/catalog.h"
 #include "core/error.h"
 #include "core/gpu/cloud_resource.h"
+#include "insight/queries/what_if_amounts.h"
 #include "insight/what_if/what_if.h"
 #include "ledger/store.h"
 #include "reporting/queries/ledger_month.h"
@@ -67,6 +68,7 @@ Result<WhatIfChoices> what_if_choices(const std::string& month, const std::strin
                                       std::span<const JoinRule> join_rules, Store& store);
 
 struct WhatIfTables {
+  std::string title;  // of what was replayed
   Table calibration;
   Table jobs;
   std::optional<Table> range;   // where the query asks for several replays
@@ -79,11 +81,15 @@ struct WhatIfTables {
   Table moments;             // jobs waiting and GPUs held over time
   Table waits;               // by percentile
   Table gantt;               // what the first nodes held when; see replayed_runs.h
+  WhatIfAmounts amounts;     // of the tables with amounts
 };
 // Those that are there but the costs, by name: "calibration", "jobs", "range", ….
 std::vector<std::pair<std::string_view, const Table*>> named_tables(const WhatIfTables& tables);
 
 WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                             const what_if::WhatIf& result);
+// The same result with all its amounts in one currency. An Error where there is no rate.
+Result<WhatIfTables> what_if_tables_in(Currency currency, const ConvertAmount& convert,
+                                       const WhatIfQuery& query, const WhatIfTables& tables);
 
 }  // namespace pennyweight

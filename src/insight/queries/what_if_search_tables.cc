@@ -107,7 +107,7 @@ Table what_if_range_table(const WhatIfQuery& query, const what_if::WhatIf& resul
   return table;
 }
 
-Table what_if_fleet_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+Table what_if_fleet_table(const WhatIfQuery& query, const std::vector<what_if::FleetPoint>& fleets,
                           const std::string& title) {
   Table table;
   table.title = title + ", fewest nodes";
@@ -118,7 +118,7 @@ Table what_if_fleet_table(const WhatIfQuery& query, const what_if::WhatIf& resul
                    {"unfinished", "GPU-hours unfinished", ColumnKind::kText},
                    {"bill", "bill", ColumnKind::kText},
                    {"enough", "enough", ColumnKind::kText}};
-  for (const what_if::FleetPoint& point : result.fleets) {
+  for (const what_if::FleetPoint& point : fleets) {
     table.rows.push_back({point.nodes, fmt::format("{:+}", point.change),
                           exact_duration_text(point.figures.wait.p95),
                           replayed_share_text(point.figures.held, point.figures.capacity),
@@ -128,10 +128,10 @@ Table what_if_fleet_table(const WhatIfQuery& query, const what_if::WhatIf& resul
   const std::string goal =
       fmt::format("95 % of jobs wait at most {}",
                   replayed_duration_text(query.questions.fleet->wait_p95_max_us));
-  const auto found = std::find_if(result.fleets.begin(), result.fleets.end(),
+  const auto found = std::find_if(fleets.begin(), fleets.end(),
                                   [](const what_if::FleetPoint& each) { return each.is_enough; });
   table.notes.push_back(
-      found == result.fleets.end()
+      found == fleets.end()
           ? fmt::format("No fleet that was tried is enough: {} in none.", goal)
           : fmt::format("{} nodes are enough: {}, and each job fits a node that does today.",
                         format_count(found->nodes, Thousands::kSeparated), goal));

@@ -15,7 +15,7 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
 Table what_if_team_table(const WhatIfQuery& query, const what_if::WhatIf& result,
                          const std::string& title);
 // One table a currency.
-std::vector<Table> what_if_cost_tables(const what_if::WhatIf& result, const std::string& by,
+std::vector<Table> what_if_cost_tables(const WhatIfAmounts& amounts, const std::string& by,
                                        const std::string& title);
 
 // What the tables for people round: the figures of all jobs, and then those of each team, in units
@@ -32,7 +32,7 @@ Table what_if_wait_table(const what_if::WhatIf& result, const std::string& title
 Table what_if_range_table(const WhatIfQuery& query, const what_if::WhatIf& result,
                           const std::string& title);
 // What searches tried, and what they found.
-Table what_if_fleet_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+Table what_if_fleet_table(const WhatIfQuery& query, const std::vector<what_if::FleetPoint>& fleets,
                           const std::string& title);
 Table what_if_tier_table(const WhatIfQuery& query, const what_if::TierAnswer& answer,
                          const std::string& title);

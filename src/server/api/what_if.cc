@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +18,11 @@
 #include "insight/what_if/scenario_text.h"
 #include "server/api/answers.h"
 #include "server/api/audit_log.h"
+#include "server/api/cost_params.h"
 #include "server/api/endpoints.h"
 #include "server/api/guard.h"
 #include "server/api/route_helpers.h"
+#include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
 #include "server/api/what_if_report.h"
 #include "server/api/what_if_runs.h"
@@ -134,8 +139,29 @@ std::string run_facts(const WhatIfRun& run) {
 
 namespace {
 
-Response pdf_report(const Services& services, const WhatIfRun& run) {
-  auto bytes = what_if_report(run.asked.query.month, run.cluster, run.asked.scenario, *run.tables,
+// The tables in the currency that was asked for, with the rates below the costs. REQUIRES: the run
+// has tables.
+Result<std::shared_ptr<const WhatIfTables>> shown_tables(const ScopedQueries& queries,
+                                                         const WhatIfRun& run) {
+  const auto currency = queries.currency();
+  if (!currency) return run.tables;
+  const WhatIfQuery& query = run.asked.query;
+  auto tables = TRY(what_if_tables_in(
+      *currency, [&](const Money& amount) { return queries.in_currency(amount, query.month); },
+      query, *run.tables));
+  for (const std::string& rate : queries.rates()) {
+    for (Table& table : tables.costs) table.notes.push_back("Converted at " + rate + ".");
+  }
+  return std::make_shared<const WhatIfTables>(std::move(tables));
+}
+
+bool has_amounts(std::string_view table) {
+  constexpr std::string_view kWithAmounts[] = {"costs", "fleets", "tiers", "mig", "report"};
+  return std::ranges::find(kWithAmounts, table) != std::end(kWithAmounts);
+}
+
+Response pdf_report(const Services& services, const WhatIfRun& run, const WhatIfTables& tables) {
+  auto bytes = what_if_report(run.asked.query.month, run.cluster, run.asked.scenario, tables,
                               services.config.invoice.font);
   if (!bytes) return refusal(bytes.error());
   Response response{.content_type = "application/pdf", .body = *std::move(bytes)};
@@ -238,30 +264,36 @@ Response start_what_if_run(const Services& services, const Request& request) {
 
 Response get_what_if_run(const Services& services, const Request& request) {
   if (services.what_if_runs == nullptr) return no_what_if();
+  ScopedQueries queries(services, request);
   QueryParams params(request);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
   if (auto problem = params.problem()) return *std::move(problem);
   const auto run = services.what_if_runs->find(request.param("id"));
   if (!run) return not_found("there is no such run; it may be over a day old: run it again");
   // Whether the ledger has changed since; nothing: it can't be read now.
   std::optional<bool> is_stale;
+  std::shared_ptr<const WhatIfTables> tables;
   if (run->tables != nullptr) {
     if (const auto last = last_import_now(services)) is_stale = *last != run->last_import;
+    auto shown = shown_tables(queries, *run);
+    if (!shown) return refusal(shown.error());
+    tables = *std::move(shown);
   }
   JsonWriter out;
   write_run(out, *run, principal_of(request));
   out.field("is_stale", is_stale);
   out.key("tables");
-  if (run->tables == nullptr) {
+  if (tables == nullptr) {
     out.null();
   } else {
     out.begin_object();
-    for (const auto& [name, table] : named_tables(*run->tables)) {
+    for (const auto& [name, table] : named_tables(*tables)) {
       if (name == "gantt" || name == "exact") continue;  // long, and asked for by themselves
       out.key(name);
       write_table(out, *table);
     }
     out.key("costs").begin_list();
-    for (const Table& table : run->tables->costs) write_table(out, table);
+    for (const Table& table : tables->costs) write_table(out, table);
     out.end_list().end_object();
   }
   out.end_object();
@@ -271,20 +303,25 @@ Response get_what_if_run(const Services& services, const Request& request) {
 Response get_what_if_table(const Services& services, const Request& request) {
   if (services.what_if_runs == nullptr) return no_what_if();
   const std::string name = request.param("table");
+  ScopedQueries queries(services, request);
   QueryParams params(request);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
   const bool is_report = name == "report";
   const AnswerFormat format = choose_format(params, request, !is_report);
   if (auto problem = params.problem()) return *std::move(problem);
   const auto run = services.what_if_runs->find(request.param("id"));
   if (!run || run->tables == nullptr) return not_found("there is no result of such a run");
-  if (is_report) return pdf_report(services, *run);
-  if (name == "costs") return answer(run->tables->costs, format, "");
-  const auto tables = named_tables(*run->tables);
+  if (!has_amounts(name)) queries.convert_to(std::nullopt);  // no rates are needed then
+  const auto tables = shown_tables(queries, *run);
+  if (!tables) return refusal(tables.error());
+  if (is_report) return pdf_report(services, *run, **tables);
+  if (name == "costs") return answer((*tables)->costs, format, "");
+  const auto named = named_tables(**tables);
   const auto table =
-      std::ranges::find_if(tables, [&](const auto& each) { return each.first == name; });
-  if (table == tables.end()) {
+      std::ranges::find_if(named, [&](const auto& each) { return each.first == name; });
+  if (table == named.end()) {
     std::string names = "costs, report";
-    for (const auto& each : tables) names += fmt::format(", {}", each.first);
+    for (const auto& each : named) names += fmt::format(", {}", each.first);
     return not_found("the tables of this run are " + names);
   }
   return answer({*table->second}, format, "");

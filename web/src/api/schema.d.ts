@@ -7153,7 +7153,13 @@ export interface operations {
     };
     getWhatIfRun: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
+            };
             header?: never;
             path: {
                 /** @description Of the run. */
@@ -7213,6 +7219,11 @@ export interface operations {
     getWhatIfTable: {
         parameters: {
             query?: {
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
                 /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
                 format?: components["parameters"]["TableFormat"];
             };

@@ -11,7 +11,7 @@ import { toast } from "../../app/toasts";
 import { Card, PageHead } from "../../components/card";
 import { Button } from "../../components/controls";
 import { Select, TextField } from "../../components/form";
-import { Empty, ErrorNote, Loaded } from "../../components/states";
+import { Empty, ErrorNote, Loaded, Note } from "../../components/states";
 import { monthName } from "../../util/text";
 import { Views } from "../explore/views";
 import { Builder } from "./builder";
@@ -35,7 +35,7 @@ function Scenarios({ month, cluster, by, choices }: { month: string; cluster: st
   const [edited, edit] = useState<number>(); // its number; as many as there are: a new one
   const calibration = query.get("ran") ?? "";
   const scenarios = query.getAll("s").slice(0, SCENARIOS_MAX).map(fromAddress);
-  const runs = useRuns({ month, cluster, by, calibration }, scenarios);
+  const runs = useRuns({ month, cluster, by, calibration, currency: query.get("currency") ?? "" }, scenarios);
   const teams = useQuery<List<DimensionValue>>(edited === undefined ? null : `/dimensions/${encodeURIComponent(by)}/values`, { month, limit: 500 });
   const keep = (all: Scenario[]) => setQuery({ s: all.map(toAddress) });
   const isDone = (one: Scenario) => {
@@ -49,6 +49,8 @@ function Scenarios({ month, cluster, by, choices }: { month: string; cluster: st
     const run = runs.of(one);
     return hasTables(run) && run.tables ? [{ name: one.name || "Scenario", run, tables: run.tables }] : [];
   });
+  // Who is not compared, and why: after an edit the results of before are none of this scenario.
+  const missing = scenarios.filter((one) => runs.isKnown && runs.of(one)?.state !== "done");
   const current = edited === undefined ? undefined : (scenarios[edited] ?? { name: "", line: "" });
   return (
     <>
@@ -64,7 +66,7 @@ function Scenarios({ month, cluster, by, choices }: { month: string; cluster: st
         <>
           <div class="what-if-scenarios">
             {scenarios.map((one, i) => (
-              <ScenarioCard key={`${i} ${one.line}`} scenario={one} run={runs.of(one)} mayEnd={runs.of(one)?.mine === true || user?.role === "admin"}
+              <ScenarioCard key={`${i} ${one.line}`} scenario={one} run={runs.of(one)} isKnown={runs.isKnown} mayEnd={runs.of(one)?.mine === true || user?.role === "admin"}
                 onStart={() => runs.start(one)} onEnd={runs.end} onEdit={() => edit(i)} onDrop={() => keep(scenarios.filter((_, at) => at !== i))} />
             ))}
           </div>
@@ -84,6 +86,13 @@ function Scenarios({ month, cluster, by, choices }: { month: string; cluster: st
             keep(all);
             edit(undefined);
           }} />
+      )}
+      {results.length > 0 && missing.length > 0 && (
+        <Note tone="warn">
+          What follows is without {missing.map((one, i) => (
+            <span key={`${i} ${one.line}`}>{i > 0 && ", "}<strong>{one.name || "Scenario"}</strong> ({runs.of(one)?.state ?? "not run as it is now"})</span>
+          ))}.
+        </Note>
       )}
       <Results results={results} />
     </>

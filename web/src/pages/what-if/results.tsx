@@ -99,6 +99,9 @@ function keys(results: Result[], table: (one: Result) => Data | undefined, colum
 // "nlp pays 12.00 USD less; …", as the server explains the largest changes.
 const isAboutPayers = (note: string) => / pays [\d,.]+ [A-Z]{3} (less|more)/.test(note);
 
+// The rates stand above all figures of the page.
+const isAboutRates = (note: string) => note.startsWith("Converted at ");
+
 // Whose cost or wait changes most, for each scenario.
 function Explained({ results, notes }: { results: Result[]; notes: (one: Result) => string[] }) {
   const told = results.flatMap((one) => notes(one).map((note) => ({ name: one.name, note })));
@@ -180,7 +183,7 @@ export function Results({ results }: { results: Result[] }) {
   if (!first) return null;
   const by = first.run.by;
   const currencies = [...new Set(results.flatMap((one) => one.tables.costs.map((table) => table.currency ?? "")))];
-  const notesOf = (one: Result) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? []).filter((note) => !isAboutPayers(note))];
+  const notesOf = (one: Result) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? []).filter((note) => !isAboutPayers(note) && !isAboutRates(note))];
   const notes = [...new Set(results.flatMap(notesOf))];
   // Of which scenarios a note is, where it is not of all.
   const whose = (note: string) => {

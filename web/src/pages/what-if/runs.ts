@@ -9,10 +9,12 @@ export interface Question {
   cluster: string;
   by: string;
   calibration: string;
+  currency: string; // of the page; empty: the server's
 }
 
 export interface Runs {
   of: (scenario: Scenario) => WhatIfDetail | WhatIfRun | undefined;
+  isKnown: boolean; // whether a scenario without a run has none
   error: ApiError | undefined;
   start: (scenario: Scenario) => Promise<void>;
   end: (run: WhatIfRun) => Promise<void>;
@@ -57,9 +59,12 @@ export function useRuns(question: Question, scenarios: Scenario[]): Runs {
   const [details, setDetails] = useState<Record<string, WhatIfDetail>>({});
   const [error, setError] = useState<ApiError>();
   const [round, setRound] = useState(0);
+  const [asked, setAsked] = useState(""); // what `runs` is the answer to
   const kept = useRef(details);
   kept.current = details;
   const key = JSON.stringify([question, scenarios.map((one) => one.line)]);
+  // A result in another currency is another answer.
+  const detailKey = (run: WhatIfRun) => `${run.id} ${question.currency}`;
 
   useEffect(() => {
     const abort = new AbortController();
@@ -71,9 +76,10 @@ export function useRuns(question: Question, scenarios: Scenario[]): Runs {
         const found: Record<string, WhatIfDetail> = {};
         for (const run of mine) {
           if (run.state !== "done") continue;
-          found[run.id] = kept.current[run.id] ?? (await getAt<WhatIfDetail>(address(`/what-if/runs/${run.id}`), abort.signal));
+          found[detailKey(run)] = kept.current[detailKey(run)] ?? (await getAt<WhatIfDetail>(address(`/what-if/runs/${run.id}`), abort.signal));
         }
         if (abort.signal.aborted) return;
+        setAsked(key);
         setRuns(list);
         setDetails(found);
         setError(undefined);
@@ -91,9 +97,10 @@ export function useRuns(question: Question, scenarios: Scenario[]): Runs {
 
   return {
     error,
+    isKnown: asked === key,
     of: (scenario) => {
       const run = answerOf(runs, scenario, question);
-      return run && (details[run.id] ?? run);
+      return run && (details[detailKey(run)] ?? run);
     },
     start: async (scenario) => {
       await post("/what-if/runs", {

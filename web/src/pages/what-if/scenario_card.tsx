@@ -31,9 +31,10 @@ function Progress({ run }: { run: WhatIfRun }) {
   );
 }
 
-export function ScenarioCard({ scenario, run, mayEnd, onStart, onEnd, onEdit, onDrop }: {
+export function ScenarioCard({ scenario, run, isKnown, mayEnd, onStart, onEnd, onEdit, onDrop }: {
   scenario: Scenario;
   run: WhatIfRun | WhatIfDetail | undefined;
+  isKnown: boolean; // whether there is no run if none is given
   mayEnd: boolean;
   onStart: () => Promise<void>;
   onEnd: (run: WhatIfRun) => Promise<void>;
@@ -44,7 +45,7 @@ export function ScenarioCard({ scenario, run, mayEnd, onStart, onEnd, onEdit, on
   const underWay = run?.state === "running" || run?.state === "queued";
   const isStale = run !== undefined && "is_stale" in run && run.is_stale === true;
   return (
-    <Card title={scenario.name || "Scenario"} note={run && <Badge tone={TONES[run.state]}>{run.state}</Badge>}
+    <Card title={scenario.name || "Scenario"} note={run ? <Badge tone={TONES[run.state]}>{run.state}</Badge> : isKnown && <Badge tone="neutral">not run</Badge>}
       actions={<><Button small onClick={onEdit} label={`Edit ${scenario.name}`}>Edit…</Button><IconButton icon="trash" label={`Remove ${scenario.name}`} onClick={onDrop} /></>}>
       <div class="what-if-scenario">
         <ul class="what-if-changes">
