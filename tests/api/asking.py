@@ -214,6 +214,19 @@ def anomaly_verdict(_server, _asker):
     return "/api/v1/anomalies/verdicts", {"by": "team", "key": "nlp", "first": f"{MONTH}-02", "expected": True}
 
 
+def add_annotation(_server, _asker):
+    return "/api/v1/annotations", {"first": f"{MONTH}-02", "filter": ["team=nlp"], "text": f"for a test {next(_numbers)}"}
+
+
+def remove_annotation(server, asker):
+    who = who_makes(server, asker)
+    made = who.post(*add_annotation(server, asker))
+    if made.status == 403:  # the asker may not write any
+        made = server.sign_in_admin().post(*add_annotation(server, asker))
+    assert made.status == 201, made
+    return f"/api/v1/annotations/{made.json()['id']}", None
+
+
 def set_budget(server, asker):
     """A budget in everybody's scope, with a name of its own."""
     return f"/api/v1/budgets/set-{next(_numbers)}", {"filter": ["team=nlp"], "amount": "5000 USD"}
@@ -369,6 +382,8 @@ ASKING = Requests({
     ("POST", "/api/v1/invoices/preview"): posted("/api/v1/invoices/preview", month=MONTH),
     ("POST", "/api/v1/invoices"): posted("/api/v1/invoices", month=CLOSED),
     ("POST", "/api/v1/anomalies/verdicts"): anomaly_verdict,
+    ("POST", "/api/v1/annotations"): add_annotation,
+    ("DELETE", "/api/v1/annotations/{id}"): remove_annotation,
     ("PUT", "/api/v1/budgets/{name}"): set_budget,
     ("DELETE", "/api/v1/budgets/{name}"): known_budget,
     ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,

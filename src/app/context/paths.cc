@@ -20,6 +20,10 @@ std::string budget_book_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "budgets.jsonl").string();
 }
 
+std::string annotation_book_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "annotations.jsonl").string();
+}
+
 std::string anomaly_book_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "anomalies.jsonl").string();
 }

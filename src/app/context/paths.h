@@ -15,6 +15,8 @@ std::string machine_token_path(const Config& config);
 std::string accounts_path(const Config& config);
 // The budgets that people set, and their versions.
 std::string budget_book_path(const Config& config);
+// What people write beside the costs of some days.
+std::string annotation_book_path(const Config& config);
 // What people say of unusual days.
 std::string anomaly_book_path(const Config& config);
 // Requests for approvals and what was decided, and the key of their tokens.

@@ -41,6 +41,7 @@
 #include "reporting/queries/reconcile.h"
 #include "server/access/principal.h"
 #include "server/access/private_file.h"
+#include "server/annotation_book/annotation_book.h"
 #include "server/anomaly_book/anomaly_book.h"
 #include "server/api/approval_links.h"
 #include "server/api/audit_log.h"
@@ -422,6 +423,7 @@ Result<void> Daemon::start_server() {
                           .trust_loopback = config_.live.serve.trust_loopback},
       .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
       .anomaly_book = std::make_shared<AnomalyBook>(anomaly_book_path(config_)),
+      .annotation_book = std::make_shared<AnnotationBook>(annotation_book_path(config_)),
       .approval_book = approvals_,
       .cluster_objects = [this] { return cluster_listing_->current(); },
       .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),

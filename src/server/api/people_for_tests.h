@@ -17,6 +17,7 @@
 #include "server/access/accounts_for_tests.h"
 #include "server/access/oidc/provider.h"
 #include "server/access/totp.h"
+#include "server/annotation_book/annotation_book.h"
 #include "server/api/guard.h"
 #include "server/api/routes.h"
 #include "server/api/users.h"
@@ -105,7 +106,8 @@ class PeopleTest : public access::AccountsTest {
             .oidc = &provider_,
             .version = "1.2.3",
             .audit_files = audit_log::LogFiles::beside(audit_log_path()),
-            .machine_clients = machines_};
+            .machine_clients = machines_,
+            .annotation_book = annotations_};
   }
   void serve(std::vector<server::Route> more = {}, const GuardLimits& limits = {}) {
     server::Settings settings;
@@ -210,6 +212,8 @@ class PeopleTest : public access::AccountsTest {
   std::uint64_t entries() { return audit_log_->head().value_or(audit_log::Head{}).number; }
 
   Config config_ = default_config();
+  const std::shared_ptr<AnnotationBook> annotations_ =
+      std::make_shared<AnnotationBook>(folder_ + "/annotations.jsonl");
   MachineClients machines_;
   std::vector<server::AddressBlock> trusted_proxies_;
   NoRollup rollup_;

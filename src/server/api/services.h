@@ -22,6 +22,7 @@ class RunningAlerts;
 class Catalog;
 class ApprovalBook;
 class BudgetBook;
+class AnnotationBook;
 class AnomalyBook;
 class ForecastBook;
 class ExchangeRates;
@@ -67,9 +68,10 @@ struct Services {
   MachineClients machine_clients = {};
   std::shared_ptr<FailedSignIns> failed_sign_ins = std::make_shared<FailedSignIns>();
   std::shared_ptr<const Downloads> downloads = std::make_shared<const Downloads>();
-  std::shared_ptr<BudgetBook> budget_book = {};      // null: budgets are configured only
-  std::shared_ptr<AnomalyBook> anomaly_book = {};    // null: nobody says anything of unusual days
-  std::shared_ptr<ApprovalBook> approval_book = {};  // null: there are no approvals
+  std::shared_ptr<BudgetBook> budget_book = {};    // null: budgets are configured only
+  std::shared_ptr<AnomalyBook> anomaly_book = {};  // null: nobody says anything of unusual days
+  std::shared_ptr<AnnotationBook> annotation_book = {};  // null: nobody annotates costs
+  std::shared_ptr<ApprovalBook> approval_book = {};      // null: there are no approvals
   // What is known of the cluster, never null; empty: nothing is.
   std::function<std::shared_ptr<const manifests::ClusterObjects>()> cluster_objects = {};
   std::shared_ptr<ForecastBook> forecast_book = {};  // null: no forecasts are kept

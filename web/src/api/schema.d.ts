@@ -206,6 +206,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/annotations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What people wrote beside the costs of some days.
+         * @description Of costs that the user sees whole, and what was written for everyone. The latest days come first.
+         */
+        get: operations["listAnnotations"];
+        put?: never;
+        /**
+         * Write something beside the costs of some days.
+         * @description Users with a scope write about costs that lie in it, named by `filter`, and not for everyone. Nobody can change an annotation; its
+         *     author or an admin can remove it, and the audit log keeps it.
+         */
+        post: operations["addAnnotation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/annotations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an annotation.
+         * @description Its author can, and an admin without a scope.
+         */
+        delete: operations["removeAnnotation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/anomalies": {
         parameters: {
             query?: never;
@@ -1934,6 +1979,21 @@ export interface components {
          * @example 12.5
          */
         Amount: string;
+        Annotation: {
+            id: number;
+            first: components["schemas"]["Date"];
+            last: components["schemas"]["Date"];
+            /** @description The costs that it is about; none: all. */
+            filter: string[];
+            for_everyone: boolean;
+            text: string;
+            /** @description Its author. */
+            who: string;
+            /** @description When it was written. */
+            at: components["schemas"]["Instant"];
+            /** @description Whether the user may remove it. */
+            removable: boolean;
+        };
         AnomalyVerdict: {
             /** @description The dimension; empty: everything together. */
             by: string;
@@ -3354,6 +3414,130 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listAnnotations: {
+        parameters: {
+            query?: {
+                /** @description Only what is about this day or later ones. */
+                from?: string;
+                /** @description Only what is about this day or earlier ones. */
+                to?: string;
+                /** @description The maximum number of entries. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Annotation"][];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    addAnnotation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "first": "2026-03-09",
+                 *       "filter": [
+                 *         "team=nlp"
+                 *       ],
+                 *       "text": "Moved to cluster b"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The first of the days that it is about. */
+                    first: components["schemas"]["Date"];
+                    /** @description The last of them, at most 365 days later; by default, the first. */
+                    last?: components["schemas"]["Date"];
+                    /** @description The costs that it is about, such as `team=nlp`; without any, all. Together at most 1,000 bytes. */
+                    filter?: string[];
+                    /**
+                     * @description Also shown to those who don't see all these costs.
+                     * @default false
+                     */
+                    for_everyone?: boolean;
+                    /** @description At most 500 bytes. */
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description As it is kept. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Annotation"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    removeAnnotation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description The annotation's id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["BadParameter"];
             429: components["responses"]["TooMany"];
             default: components["responses"]["OtherProblem"];

@@ -62,6 +62,7 @@ export type SessionUser = NonNullable<Session["user"]>;
 export type User = Schemas["User"];
 export type Token = Schemas["Token"];
 export type AuditEntry = Schemas["AuditEntry"];
+export type Annotation = Schemas["Annotation"];
 export type SavedView = Schemas["SavedView"];
 export type OpenSession = Answer<"listSessions">["data"][number];
 export type Enrolment = Answer<"beginTotp">;

@@ -33,6 +33,7 @@ export interface ChartProps {
   tell: (value: string | null) => string;
   axis: (value: string) => string;
   sum: ((index: number) => string) | null;
+  notes: string[][]; // what people wrote of each label; it is marked, and said where the pointer is
 }
 
 interface Props {
@@ -47,6 +48,7 @@ interface Props {
   onBrush?: (first: number, last: number) => void; // a drag over labels
   legend?: boolean;
   onSeries?: (name: string) => void; // a click on a name of the legend
+  notes?: string[][];
   size?: "small" | "medium" | "large";
 }
 
@@ -57,7 +59,7 @@ function useDrawn(props: ChartProps) {
   latest.current = props;
   const [ready, setReady] = useState(false);
   const theme = useShownTheme();
-  const key = JSON.stringify([props.kind, props.labels, props.series]);
+  const key = JSON.stringify([props.kind, props.labels, props.series, props.notes]);
   useEffect(() => {
     let gone = false;
     void import("./engine").then(({ draw }) => {
@@ -123,6 +125,7 @@ export function Chart(props: Props) {
     series,
     onPick: props.onPick,
     onBrush: props.onBrush,
+    notes: props.notes ?? [],
     tell,
     axis: (value) => brief(value, currency).replace(/(\.\d*?)0+(?=[kMB]?$)/, "$1").replace(/\.(?=[kMB]?$)/, "") + (currency || !unit ? "" : ` ${unit}`),
     sum: props.kind === "line" ? null : (index) => tell(add(...series.filter((one) => !one.over).map((one) => one.values[index]))),

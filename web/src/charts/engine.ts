@@ -7,6 +7,7 @@ import {
 import { brushOver } from "./brush";
 import { colourOf } from "./colours";
 import { fillOf } from "./hatching";
+import { markOf, noteLines } from "./notes";
 import type { ChartProps } from "./chart";
 
 Chart.register(
@@ -51,6 +52,7 @@ function configuration(props: ChartProps): ChartConfiguration<Kind> {
   return {
     type: props.kind === "bars" ? "bar" : "line",
     data: { labels: props.labels, datasets: datasets(props) },
+    plugins: [markOf(props.notes)],
     options: {
       animation: false,
       responsive: true,
@@ -96,6 +98,7 @@ function configuration(props: ChartProps): ChartConfiguration<Kind> {
           filter: (item: TooltipItem<Kind>) => Number(item.raw ?? 0) !== 0,
           itemSort: (a, b) => b.datasetIndex - a.datasetIndex,
           callbacks: {
+            afterTitle: (items) => noteLines(props.notes[items[0]?.dataIndex ?? -1]),
             // The exact text of the API, not the number for the height.
             label: (item) => {
               const series = props.series[item.datasetIndex];

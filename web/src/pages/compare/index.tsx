@@ -66,6 +66,9 @@ function readPeriods(query: URLSearchParams, month: string): Both {
   return { mode: "months", now: whole(month), before: whole(against), until, against };
 }
 
+// The days of a period.
+const spanOf = (period: Period, month: string) => ({ from: period.from ?? `${period.month ?? month}-01`, to: period.to ?? day(period.month ?? month, 31) });
+
 const dayYear = (text: string) => `${dayShort(text)} ${text.slice(0, 4)}`;
 const nameOf = (period: Period) => (period.month ? monthName(period.month) : `${dayYear(period.from ?? "")} to ${dayYear(period.to ?? "")}`);
 
@@ -213,7 +216,7 @@ export default function Compare() {
           }}
         </Loaded>
       )}
-      <Events months={[(now.from ?? month).slice(0, 7), (before.from ?? before.month ?? against).slice(0, 7)]} />
+      <Events now={spanOf(now, month)} before={spanOf(before, against)} filter={filter} />
     </>
   );
 }

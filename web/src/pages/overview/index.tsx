@@ -11,6 +11,7 @@ import { Grid, PageHead } from "../../components/card";
 import { Segments } from "../../components/controls";
 import { Empty, Loaded, Skeleton } from "../../components/states";
 import { addMonths, dayShort, daysIn, monthName } from "../../util/text";
+import { useAnnotations } from "../compare/annotations";
 import { Figures } from "./figures";
 import { Breakdown } from "./breakdown";
 import { SpendChart } from "./spend_chart";
@@ -55,6 +56,7 @@ function Nothing({ month }: { month: string }) {
 export default function Overview() {
   const { month } = useMonth();
   const { may } = useSession();
+  const { query } = useRoute();
   const { owner, choices } = useOwner();
   const summary = useQuery<Summary>("/summary", { month });
   const days = useQuery<Tables>(owner && "/costs", { by: owner, month, step: "day", top: 30 });
@@ -69,6 +71,8 @@ export default function Overview() {
     to: `${earlier}-${String(same).padStart(2, "0")}`,
     top: ROWS_MOST,
   });
+  const shownFrom = query.get("over") === "year" ? addMonths(month, -11) : month; // as the chart has it
+  const annotations = useAnnotations(`${shownFrom}-01`, `${month}-${daysIn(month)}`);
   const queries: Query<unknown>[] = [summary, days, kinds, past];
   useEvent("rollup", useMemo(() => () => queries.forEach((one) => one.reload()), [month, owner]));
 
@@ -95,7 +99,7 @@ export default function Overview() {
               return (
                 <div class="stack" key={currency}>
                   <Figures now={now} before={data.previous_to_date.find((one) => one.currency === currency)} showLive={may("read_live")} several={currencies.length > 1} />
-                  <SpendChart {...parts} last={end} />
+                  <SpendChart {...parts} last={end} annotations={annotations} lists={currency === currencies[0]} />
                   <Grid>
                     <Teams {...parts} />
                     <div class="stack stack-top">

@@ -1,7 +1,7 @@
 // Spend over time by owner: the days of this month, or the months of the last year.
 import { useMemo } from "preact/hooks";
-import { useQuery, type Query } from "../../api/hooks";
-import type { Tables } from "../../api/types";
+import { useQuery, type Pages, type Query } from "../../api/hooks";
+import type { Annotation, Tables } from "../../api/types";
 import { href, navigate, setQuery, useRoute } from "../../app/router";
 import { Chart } from "../../charts/chart";
 import { Card } from "../../components/card";
@@ -10,6 +10,7 @@ import { Loaded, Skeleton } from "../../components/states";
 import { only } from "../../util/filter";
 import { OTHERS, pivot } from "../../util/pivot";
 import { addMonths, bucketName, daysIn, daysOf } from "../../util/text";
+import { Annotate, AnnotationList, daysOfAnnotation } from "../compare/annotations";
 import { monthAhead } from "./month_ahead";
 
 const MOST = 9;
@@ -24,7 +25,14 @@ export interface Parts {
   past: Query<Tables>;
 }
 
-export function SpendChart({ currency, month, owner, days, last }: Parts & { last: number }) {
+// What is written of each bucket of the chart, a day or a month.
+function notesOf(annotations: Annotation[], buckets: string[]): string[][] {
+  return buckets.map((bucket) => annotations.filter((one) => one.first.slice(0, bucket.length) <= bucket && one.last.slice(0, bucket.length) >= bucket)
+    .map((one) => (bucket.length === 7 ? `${daysOfAnnotation(one)}: ${one.text}` : one.text)));
+}
+
+// `annotations`: of the days of the chart; they are listed below that of the first currency.
+export function SpendChart({ currency, month, owner, days, last, annotations, lists }: Parts & { last: number; annotations: Pages<Annotation>; lists: boolean }) {
   const { query } = useRoute();
   const over = query.get("over") === "year" ? "year" : "month";
   const first = addMonths(month, -11);
@@ -42,6 +50,7 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
   const budgets = useQuery<Tables>(isDays ? "/budgets" : null, { whole: true, forecast: false });
   const shown = over === "year" ? year : days;
   const step = over === "year" ? "month" : "day";
+  const lastDay = `${month}-${String(Math.max(last, 1)).padStart(2, "0")}`;
   const chart = useMemo(() => {
     const table = shown.data?.tables.find((one) => one.currency === currency);
     const rows = table?.rows ?? [];
@@ -55,6 +64,7 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
     return { ...drawn, ahead: ahead.series };
   }, [shown.data, forecast.data, budgets.data, currency, month, owner, step, last]);
 
+  const notes = useMemo(() => notesOf(annotations.rows, chart.buckets), [annotations.rows, chart.buckets]);
   const pick = (index: number) => {
     const bucket = chart.buckets[index];
     if (!bucket) return;
@@ -74,16 +84,20 @@ export function SpendChart({ currency, month, owner, days, last }: Parts & { las
       title={`Spend by ${owner}`}
       note={step === "day" ? "by day" : "by month"}
       actions={
-        <Segments label="Over" chosen={over} onChoose={(to) => setQuery({ over: to === "year" ? to : null })}
-          options={[{ key: "month", title: "This month" }, { key: "year", title: "Year" }]} />
+        <>
+          {lists && <Annotate first={lastDay} last={lastDay} onWritten={annotations.reload} />}
+          <Segments label="Over" chosen={over} onChoose={(to) => setQuery({ over: to === "year" ? to : null })}
+            options={[{ key: "month", title: "This month" }, { key: "year", title: "Year" }]} />
+        </>
       }
     >
       <Loaded query={shown} skeleton={<Skeleton height="chart" />}>
         {() => (
           <Chart kind="bars" title={`Spend by ${owner}, ${step === "day" ? "by day" : "by month"}`} labels={chart.buckets.map(bucketName)}
-            series={[...chart.series, ...chart.ahead]} currency={currency} onPick={pick} onBrush={brush} onSeries={pickSeries} />
+            series={[...chart.series, ...chart.ahead]} currency={currency} onPick={pick} onBrush={brush} onSeries={pickSeries} notes={notes} />
         )}
       </Loaded>
+      {lists && annotations.rows.length > 0 && <AnnotationList of={annotations} />}
     </Card>
   );
 }
