@@ -47,7 +47,7 @@ describe('annotations', {skip: !program && 'needs the program', timeout: 600_000
     const finance = await somebody(t, 'finance-web');
     await go(finance, '/compare?month=2026-03', 'Compare');
     assert.equal(await says(finance, 'Moved to').count(), 1);
-    assert.match(await finance.locator('.lane-list li', {has: says(finance, 'Moved to')}).innerText(), /Annotation[\s\S]*team=nlp · team-lead-web[\s\S]*9 Mar 2026 to 11 Mar 2026/);
+    assert.match(await finance.locator('.lane-list li', {hasText: 'Moved to'}).innerText(), /Annotation[\s\S]*team=nlp · team-lead-web[\s\S]*9 Mar 2026 to 11 Mar 2026/);
     assert.ok(await finance.locator('.lane .lane-annotation').count() === 1, 'it is marked on the lane');
     // Of other days it is not shown.
     await go(finance, '/compare?month=2026-03&from=2026-03-12&to=2026-03-20&before_from=2026-03-01&before_to=2026-03-08', 'Compare');
@@ -70,7 +70,7 @@ describe('annotations', {skip: !program && 'needs the program', timeout: 600_000
     await go(lead, '/compare?month=2026-03', 'Compare');
     await says(lead, 'The provider raised').waitFor();
     assert.equal(await says(lead, 'Secret').count(), 0);
-    assert.ok(await too_wide(lead) <= 0);
+    assert.ok(await too_wide(lead) <= 0, `${await too_wide(lead)} px wider than the window`);
     assert.doesNotMatch(JSON.stringify(await answer(lead, '/annotations')), /Secret/);
     for (const page of [lead, finance]) assert.deepEqual(await page.complaints(), []);
   });
