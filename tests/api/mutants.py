@@ -4,7 +4,8 @@
 usage: mutants.py BUILD_FOLDER [NAME… | --of access|approvals]
 
 Each mutant is one change to a line of the guard, the scoped queries or the invoices, which
-test_authorisation.py must notice, or to a guard of approvals, which the test that it names must. The
+test_authorisation.py must notice, or to a guard of approvals, of whose a workload is, of what reviews are judged
+by, or of what keeps pods apart, which the test that it names must. The
 program is built once in BUILD_FOLDER with all of them, each asleep until PENNYWEIGHT_MUTANT names it, and
 then tested with one after another. Of access that takes a minute for each, so ctest does not run this: run
 it by hand after a change of these files. The tests must pass while all are asleep. The sources are restored
@@ -100,6 +101,11 @@ ADMISSION = "src/insight/guardrails/admission.cc"
 RULES_TEST = ("insight_guardrails_test", "--gtest_filter=Approval.*")
 BOOK_TEST = ("server_approval_book_test",)
 WHOLE_TEST = ("tests/cli/approvals.py",)
+ADMISSION_TEST = ("tests/cli/admission.py",)
+OWNER_TEST = ("insight_guardrails_test", "--gtest_filter=Approval.*:UsageLimit.*:ChargedScope.*:Rules.*")
+CLUSTER_TEST = ("ingest_manifests_test", "--gtest_filter=ClusterObjects.*")
+POLICIES, OWNERS = "src/app/daemon/review_policies.cc", "src/insight/guardrails/charged_scope.cc"
+CLUSTER = "src/ingest/manifests/cluster_objects.cc"
 APPROVAL_MUTANTS = {
     "own requests are approved": (
         APPROVAL, "if (is_same_person(wish.by, approval.request.by)) {",
@@ -198,6 +204,64 @@ APPROVAL_MUTANTS = {
     "a dry run uses an approval up": (
         ADMISSION, "claim_of(workload, verdict, currency), by, is_dry);",
         "claim_of(workload, verdict, currency), by, is_dry && !{on});", WHOLE_TEST),
+    # How the book is added to.
+    "lines of others are not read": (
+        BOOK, "if (is_read_ && state == state_) return {};", "if (is_read_ && ({on} || state == state_)) return {};", BOOK_TEST),
+    "a book that was edited goes on": (
+        BOOK, "now.starts_with(text_);", "({on} || now.starts_with(text_));", BOOK_TEST),
+    "what a crash has left is lost": (
+        BOOK, "if (!torn_.empty()) TRY(keep_torn_record(path_, torn_));",
+        "if (!torn_.empty() && !{on}) TRY(keep_torn_record(path_, torn_));", BOOK_TEST),
+    "what a crash has left is added to": (
+        BOOK, "is_whole_records(text_) && torn_.empty()) {", "is_whole_records(text_) && ({on} || torn_.empty())) {", BOOK_TEST),
+    "a line without its end is added to": (
+        BOOK, "if (!text_.empty() && is_whole_records(text_) &&", "if (!text_.empty() && ({on} || is_whole_records(text_)) &&",
+        BOOK_TEST),
+    # Whose a workload is.
+    "labels of the object decide whose it is": (
+        OWNERS, ".labels = own ? *own : labels}});", ".labels = own && !{on} ? *own : labels}});", OWNER_TEST),
+    "a label passes for a fact about a pod": (
+        OWNERS, "if (work.is_slurm_job || !is_pod_fact(key))", "if ({on} || work.is_slurm_job || !is_pod_fact(key))", OWNER_TEST),
+    "one group is whose all is": (
+        APPROVAL, "for (const PlannedGroup& group : planned_groups(workload)) add(group.work);",
+        "for (const PlannedGroup& group : planned_groups(workload)) {\n    if (!{on} || owners.empty()) add(group.work);\n  }",
+        OWNER_TEST),
+    "one of several owners is not charged": (
+        OWNERS, "if (own == Charged::kYes) return own;", "if (own == Charged::kYes && !{on}) return own;", OWNER_TEST),
+    "what is not known is charged to nobody": (
+        OWNERS, "      charged = Charged::kUnknown;\n      continue;",
+        "      if ({on}) return Charged::kNo;\n      charged = Charged::kUnknown;\n      continue;", OWNER_TEST),
+    # What reviews are judged by.
+    "reviews know no limits": (
+        POLICIES, "policy.limits = *current.limits;", "if (!{on}) policy.limits = *current.limits;", ADMISSION_TEST),
+    "reviews know no end of the month": (
+        POLICIES, "if (!policy.limits.empty()) policy.month_left_ms", "if (!policy.limits.empty() && !{on}) policy.month_left_ms",
+        ADMISSION_TEST),
+    "reviews know no time": (
+        POLICIES, "if (looks_at_hours_) policy.now", "if (looks_at_hours_ && !{on}) policy.now", ADMISSION_TEST),
+    "reviews know no budgets": (
+        POLICIES, "policy.budgets = current.budgets->uses;", "if (!{on}) policy.budgets = current.budgets->uses;", ADMISSION_TEST),
+    "reviews know nobody's dimensions": (
+        POLICIES, "policy.charging = &config_.policy;", "if (!{on}) policy.charging = &config_.policy;", ADMISSION_TEST),
+    "reviews know no prices of today": (
+        POLICIES, "policy.pricing.at = now;", "if (!{on}) policy.pricing.at = now;", ADMISSION_TEST),
+    "reviews know nothing of the cluster": (
+        "src/app/daemon/admission_service.cc", "policy.cluster = cluster.get();", "if (!{on}) policy.cluster = cluster.get();",
+        ADMISSION_TEST),
+    # What keeps pods apart.
+    "an update may leave its runtime class": (
+        ADMISSION, "if (!looks.isolation) group.isolation.reset();", "if ({on} || !looks.isolation) group.isolation.reset();",
+        ("insight_guardrails_test", "--gtest_filter=Admission.*")),
+    "volumes are not in the digest": (
+        APPROVAL, "if (group.isolation) add_isolation(", "if (group.isolation && !{on}) add_isolation(", RULES_TEST),
+    "policies of other namespaces hold": (
+        CLUSTER, "policy.name_space != name_space) continue;", "(!{on} && policy.name_space != name_space)) continue;", CLUSTER_TEST),
+    "a policy that lets everybody through limits": (
+        CLUSTER, "if (policy.opens[index]) return false;", "if (policy.opens[index] && !{on}) return false;", CLUSTER_TEST),
+    "files change the class of a claim": (
+        CLUSTER, "  return cluster;\n}",
+        "  if ({on}) {\n    for (const auto& [name, of] : files.storage_classes) cluster.storage_classes[name] = of;\n  }\n"
+        "  return cluster;\n}", CLUSTER_TEST),
 }
 ALL = MUTANTS | APPROVAL_MUTANTS
 AWAKE = """[] {{

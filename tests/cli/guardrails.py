@@ -340,8 +340,9 @@ ISOLATION = ("[{name: net, when: {label: {client: acme}, network_policy_missing:
 
 
 def client_pod(spec, **labels):
-    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ml", "labels": {"client": "acme", **labels}},
-                       "spec": {"runtimeClassName": "kata", "containers": [{"name": "c", "image": "x"}], **spec}})
+    return "---\n" + json.dumps({"apiVersion": "v1", "kind": "Pod",
+                                 "metadata": {"name": "p", "namespace": "ml", "labels": {"client": "acme", **labels}},
+                                 "spec": {"runtimeClassName": "kata", "containers": [{"name": "c", "image": "x"}], **spec}})
 
 
 POLICY = """
