@@ -1,11 +1,11 @@
 """`pennyweight serve` for as long as a browser looks at it: the ledger and the people of tests/api.
 
-usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|running|unusual|live|large|wide|demo]
+usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|approvals|running|unusual|live|large|wide|demo]
 
-Prints one line of JSON, {"url", "folder", "people": {name: password}}, and ends when its input does.
+Prints one line of JSON, {"url", "folder", "people": {name: password}, "admission"}, and ends when its input does.
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
 `currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
-`full` are used up, one receiver hears of it, and another can't be reached; in `running` invoices have VAT, and
+`full` are used up, one receiver hears of it, and another can't be reached; in `approvals` the webhook listens at "admission"; in `running` invoices have VAT, and
 the month that still runs has a bill; in `unusual` one day costs four times as much, and one eight times; in `live` a small fleet sends its telemetry; `large` and `wide` are companies of three clusters, six months and two currencies, with
 20 and 479 teams; `demo` is the ledger that script/demo made.
 """
@@ -77,11 +77,24 @@ def live_server():
     return live_trial.server()
 
 
+def approving_server():
+    listens = "guardrails:\n  admission: {listen: 127.0.0.1:0}\n"
+    return serving.Server(serving.CONFIG.replace("guardrails:\n", listens))
+
+
+def admission_port(server):
+    for line in server.words().splitlines():
+        event = json.loads(line) if line.startswith("{") and line.endswith("}") else {}
+        if event.get("event") == "admission":
+            return int(event["address"].rsplit(":", 1)[1])
+    return None
+
+
 def main():
     what = sys.argv[4] if len(sys.argv) > 4 else "full"
     if what == "empty":
         serving.ledger_copy = empty_folder
-    made = {"currencies": two_currencies.server, "alerts": alerting_server, "running": running_month.server,
+    made = {"currencies": two_currencies.server, "alerts": alerting_server, "approvals": approving_server, "running": running_month.server,
             "unusual": unusual_days.server, "live": live_server, "demo": demo_ledger.server,
             "large": lambda: large_ledger.server(20), "wide": lambda: large_ledger.server(479)}
     server = made.get(what, serving.Server)()
@@ -93,7 +106,7 @@ def main():
             server.add_person(role, scope, name=name)
             people[name] = serving.PASSWORD
     print(json.dumps({"url": f"http://127.0.0.1:{server.port}", "folder": str(server.folder),
-                      "people": people, "heard": getattr(server, "heard", None)}), flush=True)
+                      "people": people, "heard": getattr(server, "heard", None), "admission": admission_port(server)}), flush=True)
     sys.stdin.read()
 
 

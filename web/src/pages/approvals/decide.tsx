@@ -15,7 +15,10 @@ export function Decide({ approval, onDecided }: { approval: ApprovalDetail; onDe
     setError(undefined);
     post<ApprovalDetail>(`/approvals/${encodeURIComponent(approval.request.id)}/decisions`,
       { decision, note, ...(decision === "approve" && often ? { is_once: false } : {}) })
-      .then(onDecided)
+      .then((decided) => {
+        setNote(""); // it was of this decision
+        onDecided(decided);
+      })
       .catch((problem: ApiError) => setError(problem))
       .finally(() => setBusy(false));
   };

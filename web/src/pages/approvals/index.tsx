@@ -1,4 +1,5 @@
 // Approvals: workloads that a guardrail stops until somebody agrees, and what was decided about them.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { usePages, useQuery } from "../../api/hooks";
 import type { Approval, ApprovalDetail } from "../../api/types";
@@ -9,13 +10,21 @@ import { Badge, Button, Segments, type Tone } from "../../components/controls";
 import { Dialog } from "../../components/dialog";
 import { Empty, ErrorNote, Loaded, Note } from "../../components/states";
 import { Table, type Column } from "../../components/table";
+import { isAmount, minorDigits, rounded } from "../../util/money";
 import { instant, localTime, plural, since } from "../../util/text";
 import { Decide } from "./decide";
 
 const STATES = ["pending", "approved", "used", "refused", "expired", "all"] as const;
 const TONES: Record<Approval["state"], Tone> = { pending: "warn", approved: "good", used: "neutral", refused: "bad", expired: "neutral" };
 
-const costOf = (one: Approval) => (one.request.cost ? `${one.request.cost} a ${one.request.cost_of}` : "not known");
+// "1,287.68 USD" of "1287.68 USD", with all digits in the title.
+function Stated({ amount }: { amount: string }) {
+  const [value, code] = amount.split(" ");
+  const isMoney = isAmount(value) && /^[A-Z]{3}$/.test(code ?? "") && code !== "XXX";
+  return <span title={amount}>{isMoney ? `${rounded(value, minorDigits(code))} ${code}` : amount}</span>;
+}
+
+const costOf = (one: Approval) => (one.request.cost ? <span><Stated amount={one.request.cost} /> a {one.request.cost_of}</span> : "not known");
 const approvals = (one: Approval) => one.decisions.filter((decision) => decision.approves).length;
 
 function Detail({ id, onClose, onDecided }: { id: string; onClose: () => void; onDecided: () => void }) {
@@ -35,7 +44,9 @@ function Detail({ id, onClose, onDecided }: { id: string; onClose: () => void; o
                 ["Stopped by", `${one.request.rules.join(", ")}: ${one.request.because}`],
                 ["Cost at most", costOf(one)],
                 ...one.request.alternatives.map((text): [string, string] => ["Cheaper", text]),
-                ...one.budgets.map((budget): [string, string] => [`Budget ${budget.name}`, `${budget.left} left, ${budget.after} after it${budget.is_certain ? "" : ", if it is charged to it"}`]),
+                ...one.budgets.map((budget): [string, ComponentChildren] => [`Budget ${budget.name}`, (
+                  <><Stated amount={budget.left} /> left, <Stated amount={budget.after} /> after it{budget.is_certain ? "" : ", if it is charged to it"}</>
+                )]),
                 ...one.decisions.map((decision): [string, string] => [
                   decision.approves ? "Approved by" : "Refused by",
                   `${decision.by}${decision.on_behalf && ` for ${decision.on_behalf}`}, ${instant(decision.at)}${decision.until ? `, until ${instant(decision.until)}, ${decision.is_once ? "once" : "any number of times"}` : ""}${decision.note ? `: ${decision.note}` : ""}`,
@@ -77,9 +88,9 @@ function List({ state }: { state: (typeof STATES)[number] }) {
         </>
       ),
     },
-    { key: "cost", title: "Cost at most", value: costOf, cell: costOf },
+    { key: "cost", title: "Cost at most", value: (one) => one.request.cost?.split(" ")[0] ?? null, cell: costOf },
     { key: "by", title: "Asked by", hideOnPhone: true, value: (one) => one.request.by, cell: (one) => one.request.by },
-    { key: "at", title: "Waits for", hideOnPhone: true, value: (one) => one.request.at, cell: (one) => <span title={localTime(one.request.at)}>{since(one.request.at)}</span> },
+    { key: "at", title: state === "pending" ? "Waits for" : "Asked for", hideOnPhone: true, value: (one) => one.request.at, cell: (one) => <span title={localTime(one.request.at)}>{since(one.request.at)}</span> },
     { key: "state", title: "State", value: (one) => one.state, cell: (one) => <Badge tone={TONES[one.state]}>{one.needed > 1 && one.state === "pending" ? `${approvals(one)} of 2` : one.state}</Badge> },
     { key: "open", title: "", label: "Open", cell: (one) => <Button small onClick={() => show(one.request.id)} label={`Open ${one.request.id}`}>Open…</Button> },
   ];
