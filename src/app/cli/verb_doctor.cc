@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "app/cli/doctor_checks.h"
 #include "app/cli/serve_check.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
+#include "app/context/ledger_log.h"
 #include "app/context/version.h"
 #include "reporting/number_format.h"
 
@@ -68,6 +71,14 @@ std::vector<Finding> ledger_findings(const Config& config, const Catalog& catalo
   return findings;
 }
 
+// After the ledger was closed, which ends with a checkpoint.
+std::optional<Finding> ledger_log_finding(const Config& config) {
+  auto overlong = overlong_ledger_log(config);
+  if (!overlong) return std::nullopt;
+  return Finding{FindingLevel::kProblem, "ledger", *std::move(overlong),
+                 overlong_ledger_log_advice(config)};
+}
+
 Result<ExitCode> run(const TableOptions& options, Context& context) {
   std::vector<Finding> findings = {
       {FindingLevel::kOk, "program", fmt::format("pennyweight {}", kProgramVersion), ""},
@@ -86,6 +97,7 @@ Result<ExitCode> run(const TableOptions& options, Context& context) {
        ledger_findings(context.config, catalog ? *catalog : Catalog::built_in())) {
     findings.push_back(std::move(finding));
   }
+  if (auto finding = ledger_log_finding(context.config)) findings.push_back(*std::move(finding));
   findings.push_back({FindingLevel::kOk, "terminal", context.console.describe(), ""});
 
   Table table;

@@ -9,6 +9,7 @@
 
 #include "app/context/catalog_file.h"
 #include "app/context/context.h"
+#include "app/context/ledger_log.h"
 #include "app/context/paths.h"
 #include "app/context/price_files.h"
 #include "app/daemon/live_file.h"
@@ -28,6 +29,7 @@ constexpr std::chrono::seconds kViewWait{3};
 // After a refresh of the rollup that failed: twice as long each time.
 constexpr std::chrono::seconds kRefreshAgain{30};
 constexpr std::chrono::minutes kRefreshAgainMax{15};
+constexpr std::chrono::hours kLogToldAgain{1};
 constexpr std::size_t kReadingsBytesMax = std::size_t{256} << 20;
 // After so long no telemetry of a workload that is gone is expected any more.
 constexpr std::chrono::minutes kEndIsUnknownAfter{10};
@@ -282,7 +284,23 @@ void LiveLedger::last_cycle() {
 }
 
 Result<void> LiveLedger::write(bool flush, bool is_stopping) {
-  return shared_.with([&](Store& store) { return write_into(store, flush, is_stopping); });
+  return shared_.with([&](Store& store) -> Result<void> {
+    TRY(write_into(store, flush, is_stopping));
+    tell_overlong_log();
+    return {};
+  });
+}
+
+// While nobody else has the ledger: a long import's log is not taken for one that grows.
+void LiveLedger::tell_overlong_log() {
+  const Instant now = clock_.now();
+  if (log_told_at_ && now - *log_told_at_ < kLogToldAgain && now >= *log_told_at_) return;
+  const auto overlong = overlong_ledger_log(config_);
+  if (!overlong) return;
+  log_told_at_ = now;
+  counters_.add_failure(
+      "checkpoint",
+      Error{ErrorCode::kStore, *overlong + "; " + overlong_ledger_log_advice(config_)});
 }
 
 Result<void> LiveLedger::write_into(Store& store, bool flush, bool is_stopping) {

@@ -115,6 +115,7 @@ class LiveLedger {
   bool facts_are_due(Instant now) const;
   // While `serve` stops, nothing is settled or allocated: nobody would see it.
   Result<void> write(bool flush, bool is_stopping = false);
+  void tell_overlong_log();
   Result<void> write_into(Store& store, bool flush, bool is_stopping);
   void refresh_rollup(Instant now);
   Result<void> copy_into_rollup(Instant now);
@@ -147,6 +148,7 @@ class LiveLedger {
   Interruption refreshing_;
   std::string rollup_mark_;   // the ledger's change mark when the rollup was last refreshed
   int refreshes_failed_ = 0;  // since the last one that didn't
+  std::optional<Instant> log_told_at_;  // when it was said that the ledger's log grows
   Instant flushed_at_;
   const std::string readings_file_;
   std::string saved_readings_;
