@@ -457,7 +457,7 @@ void add_plan(const ServeRouteContext& context, MetricsText& metrics) {
                  "Alerts that go on and that receivers were notified of, by rule and severity.");
   std::map<std::pair<std::string, std::string>, std::uint64_t> firing;
   for (const Alert& alert : context.alerts()) {
-    if (!alert.notified || alert.is_silent) continue;
+    if (!alert.notified || alert.is_silent || alert.condition.is_in_incident()) continue;
     ++firing[{alert.condition.rule, std::string(to_text(alert.condition.severity))}];
   }
   for (const auto& [key, count] : firing) {

@@ -157,8 +157,8 @@ void add_notes(const ForecastResult& result, Table& table) {
   for (const CostForecast& part : result.forecasts.parts) add(part);
   if (hides) {
     table.notes.emplace_back(
-        "a range is left out where earlier forecasts are too few or did not hold it; --explain "
-        "shows the check");
+        "a range is left out where earlier forecasts are too few or did not hold it; the table of "
+        "methods (explain) shows the check");
   }
 }
 

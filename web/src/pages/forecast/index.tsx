@@ -36,11 +36,13 @@ function Fan({ forecast, path, days }: { forecast: Forecast; path: string; days:
 function Quality({ table }: { table: Data }) {
   const used = table.rows.filter((row) => row.is_used === "yes");
   const only = used.length === 1 ? used[0] : undefined;
+  const nearest = table.rows[0]; // they are in the order of their MASE
+  const isNearest = only === nearest || only?.mase === nearest?.mase;
   return (
     <Card title="How good such forecasts were" note="on earlier days of the same costs" flush>
       {only && (
         <p class="card-lead">
-          <strong>{words(String(only.method))}</strong> came nearest and is used.
+          <strong>{words(String(only.method))}</strong> {isNearest ? "came nearest and is used." : `is used; ${String(nearest?.method)} came a little nearer.`}
           {["50", "80", "95"].filter((percent) => only[`held_${percent}`]).map((percent) => (
             <span key={percent}> The {percent} % range held {String(only[`held_${percent}`])} % of the time.</span>
           ))}
@@ -86,7 +88,8 @@ function Capacity() {
         <>
           {tables.filter((table) => table.rows.length > 0).map((table) => (
             <Card key={table.title} title={table.title === "Capacity" ? "When GPUs run out" : table.title} flush>
-              <ApiTable table={table} caption={table.title} dense hide={["nodes"]} titles={{ low_80: "80 % from", high_80: "to" }} />
+              <ApiTable table={table} caption={table.title} dense hide={["nodes"]} titles={{ low_80: "80 % from", high_80: "to" }}
+                cells={{ proposal: (row) => <span class="wrap">{String(row.proposal ?? "")}</span> }} />
             </Card>
           ))}
         </>

@@ -62,7 +62,12 @@ function Budgets({ dimension, name }: { dimension: string; name: string }) {
   const mine = (budgets.data?.tables ?? []).map((table) => ({ ...table, rows: table.rows.filter((row) => textOf(row, "scope").split(/[ ,;]+/).includes(scope)) })).filter((table) => table.rows.length > 0);
   return (
     <Card title="Budgets" flush actions={<LinkButton small tone="quiet" href="/budgets">All budgets</LinkButton>}>
-      {mine.length === 0 ? <Empty icon="coverage" title={`No budget is for ${name} alone`} /> : mine.map((table) => <BudgetTable key={table.title} table={{ ...table, notes: [] }} />)}
+      {mine.length === 0 ? <Empty icon="coverage" title={`No budget is for ${name} alone`} /> : mine.map((table) => (
+        <div key={table.title}>
+          <p class="card-lead muted">{table.title}</p>
+          <BudgetTable table={{ ...table, notes: [] }} />
+        </div>
+      ))}
     </Card>
   );
 }
