@@ -68,7 +68,7 @@ class DuckdbRollup : public Rollup {
   Result<std::optional<RowPage>> page(const SummaryQuery& query, const PageRequest& asked) override;
   Result<std::vector<Value>> values_of(const SummaryQuery& query, const std::string& dimension,
                                        const std::string& prefix, std::size_t at_most) override;
-  std::uint64_t version() const override { return version_; }
+  std::optional<std::uint64_t> version() const override;
 
  private:
   // A connection on loan.
@@ -108,6 +108,7 @@ class DuckdbRollup : public Rollup {
   Result<std::optional<RollupAnswer>> read(Connection& connection, const std::string& asked,
                                            const Ask& ask);
   Result<std::shared_ptr<const RollupState>> state_of(Connection& connection, int& waits) const;
+  Result<bool> follow(Store& store);
   Result<bool> copy_changes(Store& store);
 
   const Options options_;
@@ -122,6 +123,7 @@ class DuckdbRollup : public Rollup {
   std::shared_ptr<const RollupState> state_;
   std::atomic<std::uint64_t> version_ = 0;
   std::atomic<bool> damaged_ = false;
+  std::atomic<bool> behind_ = false;  // the last refresh failed
   AnswerCache cache_{kAnswerBytesMax};
 };
 
@@ -210,8 +212,20 @@ std::shared_ptr<const RollupState> DuckdbRollup::current() const {
   return state_;
 }
 
+std::optional<std::uint64_t> DuckdbRollup::version() const {
+  if (damaged_ || behind_) return std::nullopt;
+  const auto state = current();
+  return state->complete ? std::optional(state->version) : std::nullopt;
+}
+
 Result<bool> DuckdbRollup::refresh(Store& store) {
   const std::lock_guard one(refresh_mutex_);
+  Result<bool> changed = follow(store);
+  behind_ = !changed;
+  return changed;
+}
+
+Result<bool> DuckdbRollup::follow(Store& store) {
   if (damaged_) {
     const std::unique_lock alone(connections_mutex_);
     TRY(begin_anew(".set-aside"));

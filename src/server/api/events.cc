@@ -71,10 +71,10 @@ class Stream {
         fmt::format("event: live\ndata: {}\n\n", live_now_json(own.get(), queries_.is_scoped())));
   }
   bool send_rollup() {
-    const std::uint64_t version = services_.rollup.version();
-    if (version_ == version) return true;
+    const auto version = services_.rollup.version();
+    if (!version || version_ == version) return true;
     version_ = version;
-    return send(fmt::format("event: rollup\ndata: {{\"version\":{}}}\n\n", version));
+    return send(fmt::format("event: rollup\ndata: {{\"version\":{}}}\n\n", *version));
   }
   bool keep_alive() {
     return services_.clock.now() - sent_at_ < kSilenceMax || send(": still here\n\n");

@@ -31,7 +31,7 @@ class NoRollup : public rollup::Rollup {
                                        std::size_t) override {
     return std::vector<Value>();
   }
-  std::uint64_t version() const override { return 0; }
+  std::optional<std::uint64_t> version() const override { return 0; }
 };
 
 // Endpoints of the server itself, outside of this module.

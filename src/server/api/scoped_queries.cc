@@ -540,8 +540,10 @@ Result<FleetFacts> ScopedQueries::fleet(const std::string& cluster) const {
 std::string ScopedQueries::etag(const server::Request& request) const {
   // Converted amounts depend on a file of rates that may change at any time.
   if (conversion_) return {};
+  const auto version = services_.rollup.version();
+  if (!version) return {};
   Fingerprint print;
-  print.add(static_cast<std::int64_t>(services_.rollup.version())).add(services_.version);
+  print.add(static_cast<std::int64_t>(*version)).add(services_.version);
   print.add(request.path).add(request.accept);
   for (const auto& [name, value] : request.query) print.add(name).add(value);
   print.add_absent();
