@@ -58,8 +58,8 @@ class Rollup {
                                                const std::string& dimension,
                                                const std::string& prefix, std::size_t at_most) = 0;
 
-  // Changes whenever an answer may change: for conditional requests. Nothing while the ledger answers
-  // in its place, or may have changed without it: nothing may be taken for unchanged then.
+  // Changes whenever an answer may change: for conditional requests. Nothing while the ledger
+  // answers in its place, or may have changed without it: nothing may be taken for unchanged then.
   virtual std::optional<std::uint64_t> version() const = 0;
 };
 
