@@ -10,11 +10,11 @@
 
 namespace pennyweight {
 
-// A checkpoint is due at a quarter of this, and at each closing. So a longer log means that none
+// A checkpoint is due at half of this, and at each closing. So a longer log means that none
 // succeeds: nothing is lost, but the log grows, and every start takes longer.
-inline constexpr std::uint64_t kLedgerLogBytesMax = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kLedgerLogBytesMax = std::uint64_t{32} << 20;
 
-// "the ledger's log, x.duckdb.wal, is 80 MiB: …" if no checkpoint succeeds. REQUIRES: nothing is
+// "the ledger's log, x.duckdb.wal, is 48 MiB: …" if no checkpoint succeeds. REQUIRES: nothing is
 // being written.
 std::optional<std::string> overlong_ledger_log(const Config& config);
 // What to do about it.

@@ -24,7 +24,7 @@ TEST(LedgerLog, IsOverlongBeyondItsLimit) {
   std::filesystem::resize_file(log, kLedgerLogBytesMax);
   EXPECT_FALSE(overlong_ledger_log(config));
   std::filesystem::resize_file(log, kLedgerLogBytesMax + (16u << 20));
-  EXPECT_THAT(overlong_ledger_log(config).value_or(""), HasSubstr("x.duckdb.wal, is 80 MiB"));
+  EXPECT_THAT(overlong_ledger_log(config).value_or(""), HasSubstr("x.duckdb.wal, is 48 MiB"));
   EXPECT_THAT(overlong_ledger_log_advice(config), HasSubstr("x.duckdb.rescue"));
   config.store_address = "clickhouse://a:8123/b";
   EXPECT_FALSE(overlong_ledger_log(config));
