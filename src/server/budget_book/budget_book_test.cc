@@ -205,7 +205,7 @@ TEST(BudgetCsv, IsAllOrNothing) {
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("plan.csv:3: amount: '5' has no currency"));
   EXPECT_THAT(wrong.error().message, HasSubstr("plan.csv:4: there are two budgets 'a'"));
-  EXPECT_THAT(wrong.error().message, HasSubstr("nothing was changed"));
+  EXPECT_THAT(wrong.error().message, HasSubstr("; nothing was changed"));
   const auto unknown = parse_budget_csv("name,amount,colour\na,5 USD,red\n", "plan.csv");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("colour"));

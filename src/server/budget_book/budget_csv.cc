@@ -90,14 +90,14 @@ Result<std::vector<Budget>> parse_budget_csv(std::string_view text, std::string_
     return std::unexpected(read.error().during(file));
   }
   if (rows.problem_count == 0) return std::move(rows.budgets);
-  std::string message;
+  std::string message;  // in one line, as messages are shown
   for (const std::string& problem : rows.problems) {
-    message += fmt::format("{}{}:{}", message.empty() ? "" : "\n", file, problem);
+    message += fmt::format("{}{}:{}", message.empty() ? "" : "; ", file, problem);
   }
   if (rows.problem_count > kProblemsShownMax) {
-    message += fmt::format("\nand {} more", rows.problem_count - kProblemsShownMax);
+    message += fmt::format("; and {} more", rows.problem_count - kProblemsShownMax);
   }
-  return fail(ErrorCode::kBadValue, message + "\nnothing was changed");
+  return fail(ErrorCode::kBadValue, message + "; nothing was changed");
 }
 
 }  // namespace pennyweight
