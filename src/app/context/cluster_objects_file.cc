@@ -12,7 +12,9 @@ Result<manifests::ClusterObjects> load_cluster_objects(const Config& config) {
   if (path.empty()) return manifests::ClusterObjects();
   const auto text = read_file(path, manifests::kClusterObjectsBytesMax);
   if (!text) return std::unexpected(text.error().during("guardrails.cluster_objects"));
-  return manifests::parse_cluster_objects(*text, path);
+  auto objects = manifests::parse_cluster_objects(*text, path);
+  if (!objects) return std::unexpected(objects.error().during("guardrails.cluster_objects"));
+  return objects;
 }
 
 }  // namespace pennyweight
