@@ -111,7 +111,7 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
 
   test('a replayed month is in it too, without another replay', async (t) => {
     const page = await somebody(t);
-    await go(page, `/what-if?month=2026-03&cluster=prod&currency=original&s=${encodeURIComponent('Half price|price=50%;fewest-nodes=600')}`, 'What if');
+    await go(page, `/what-if?month=2026-03&currency=original&s=${encodeURIComponent('Half price|price=50%;fewest-nodes=600')}`, 'What if');
     await page.getByRole('button', {name: 'Run Half price'}).click();
     await page.locator('.what-if-scenarios .badge', {hasText: 'done'}).waitFor({timeout: 120_000});
     const cards = page.getByRole('region', {name: /Cost by team under each scenario/});
