@@ -681,7 +681,8 @@ class ObjectsReader {
       return;
     }
     set_aside(file, object, unknown_reason(object));
-    reading_.unpriced.back().runs_nothing = is_storage_kind(kind);
+    // A resource of somebody's own may have any name.
+    reading_.unpriced.back().runs_nothing = is_storage_kind(kind) && api_group(object).empty();
   }
 
   // An older version of a kind, or a field that is not known, may hold the GPUs: a workload that

@@ -183,6 +183,9 @@ TEST(Admission, WhatKeepsPodsApartIsJudgedAgainWhereItChanges) {
   const std::string claim =
       R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c"}})";
   EXPECT_EQ(ask_webhook(request(claim)).outcome, AdmissionOutcome::kAdmitted);
+  std::string other = claim;
+  other.replace(other.find("v1"), 2, "x.io/v1");
+  EXPECT_FALSE(ask_webhook(request(other)).is_allowed);
   EXPECT_FALSE(ask_webhook(request(R"({"apiVersion":"v1","kind":"List","items":[)" + claim +
                                    R"(,{"apiVersion":"x.io/v1","kind":"Robot"}]})"))
                    .is_allowed);
