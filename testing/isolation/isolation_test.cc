@@ -71,7 +71,7 @@ class NoRollup : public rollup::Rollup {
     }
     return values;
   }
-  std::uint64_t version() const override { return 1; }
+  std::optional<std::uint64_t> version() const override { return 1; }
 
   Store* store = nullptr;
 };

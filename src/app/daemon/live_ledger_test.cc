@@ -400,7 +400,7 @@ class FailingRollup : public rollup::Rollup {
                                        std::size_t) override {
     return std::vector<Value>();
   }
-  std::uint64_t version() const override { return 1; }
+  std::optional<std::uint64_t> version() const override { return 1; }
 
   int tries = 0;
   int failures = 0;

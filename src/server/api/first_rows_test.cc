@@ -78,7 +78,7 @@ class ThreeWorkloads : public rollup::Rollup {
                                        std::size_t) override {
     return std::vector<Value>();
   }
-  std::uint64_t version() const override { return 1; }
+  std::optional<std::uint64_t> version() const override { return 1; }
 
   bool tells_first = true;
   std::vector<SummaryQuery> whole, first;

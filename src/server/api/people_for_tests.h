@@ -37,7 +37,7 @@ class NoRollup : public rollup::Rollup {
                                        std::size_t) override {
     return std::vector<Value>();
   }
-  std::uint64_t version() const override { return 0; }
+  std::optional<std::uint64_t> version() const override { return 0; }
 };
 
 // Identifies the configured user if the browser returns the cookie and the state.

@@ -52,7 +52,7 @@ class FakeRollup : public rollup::Rollup {
     recorded.push_back(query);
     return std::vector<Value>{{"nlp", Money::from_units(3, kUsd)}};
   }
-  std::uint64_t version() const override { return number; }
+  std::optional<std::uint64_t> version() const override { return number; }
 
   std::vector<SummaryQuery> recorded;
   std::vector<SummaryRow> of_days;
