@@ -57,7 +57,7 @@ class FakeRollup : public rollup::Rollup {
   std::vector<SummaryQuery> recorded;
   std::vector<SummaryRow> of_days;
   bool keeps = true;
-  std::uint64_t number = 1;
+  std::optional<std::uint64_t> number = 1;
 };
 
 class ScopedQueriesTest : public testing::Test {
@@ -190,6 +190,8 @@ TEST_F(ScopedQueriesTest, AnEtagDiffersByVersionQueryAndScope) {
   EXPECT_NE(etag(ana_, "team"), first);
   rollup_.number = 2;
   EXPECT_NE(etag(all_, "team"), first);
+  rollup_.number.reset();
+  EXPECT_EQ(etag(all_, "team"), "") << "the ledger answers, and may change unseen";
 }
 
 TEST_F(ScopedQueriesTest, AMatchingEtagRunsNoQuery) {
