@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,48 +20,61 @@ constexpr int kTeams = 30;
 constexpr int kBilledDays = 90;
 const Date kBegin = *parse_date("2026-01-01");
 
-// What a team costs on a day: eight hours of p5 for each number, and an hour of p4d. The price of
-// p5 rises on the 80th day, by three tenths.
-std::map<std::string, std::string> cell_of(int team, const std::string& type) {
-  return {{"account", "team-" + std::to_string(team)}, {"instance_type", type}, {"kind", "used"}};
+// What an account holds each day: eight hours of p5 for each number, and an hour of p4d. The price
+// of p5 rises on the 80th day, by three tenths.
+struct HeldCell {
+  std::string account;
+  std::string type;
+  int hours = 0;
+};
+
+const std::string& text_of(const HeldCell& cell, std::string_view dimension) {
+  static const std::string kUsed = "used";
+  if (dimension == "kind") return kUsed;
+  return dimension == "account" ? cell.account : cell.type;
 }
 
-bool passes(const std::map<std::string, std::string>& cell, const SummaryQuery& query) {
+bool passes(const HeldCell& cell, const SummaryQuery& query) {
   return std::ranges::all_of(query.filters, [&](const SummaryFilter& filter) {
-    const bool is_in =
-        std::ranges::find(filter.values, cell.at(filter.dimension)) != filter.values.end();
-    return is_in != filter.negate;
+    const std::string& text = text_of(cell, filter.dimension);
+    return (std::ranges::find(filter.values, text) != filter.values.end()) != filter.negate;
   });
 }
 
+std::vector<HeldCell> held_cells() {
+  std::vector<HeldCell> cells;
+  for (int team = 0; team < kTeams; ++team) {
+    const std::string account = "team-" + std::to_string(team);
+    cells.push_back({account, "p5", 8 * (team + 1)});
+    cells.push_back({account, "p4d", 1});
+  }
+  return cells;
+}
+
 Result<std::vector<SummaryRow>> rising_price(const SummaryQuery& query) {
+  const Date first = std::max(kBegin, *query.first_day);
+  const Date last = std::min(kBegin + std::chrono::days(kBilledDays - 1), *query.last_day);
   std::map<std::pair<Date, std::vector<std::string>>, SummaryRow> sums;
-  for (int day = 0; day < kBilledDays; ++day) {
-    const Date date = kBegin + std::chrono::days(day);
-    if (date < *query.first_day || date > *query.last_day) continue;
-    for (int team = 0; team < kTeams; ++team) {
-      for (const bool is_p5 : {true, false}) {
-        const auto cell = cell_of(team, is_p5 ? "p5" : "p4d");
-        if (!passes(cell, query)) continue;
-        const int hours = is_p5 ? 8 * (team + 1) : 1;
-        const int price = is_p5 && day >= 80 ? 13 : 10;
-        const Money cost = Money::from_units(hours * price, kUsd);
-        std::vector<std::string> keys;
-        for (const std::string& name : query.group_by) keys.push_back(cell.at(name));
-        const Date bucket = query.bucket == TimeBucket::kDay ? date : kBegin;
-        SummaryRow& sum = sums.try_emplace({bucket, keys}, SummaryRow{.bucket = bucket,
-                                                                      .keys = keys,
-                                                                      .costs = Costs::zero(kUsd),
-                                                                      .gpu_time = {},
-                                                                      .idle_time = {},
-                                                                      .memory_time = {},
-                                                                      .observed_time = {}})
-                              .first->second;
-        sum.costs.effective += cost;
-        sum.costs.list += cost;
-        sum.gpu_time += GpuTime::of(UInt128{CardShare::kUnitsPerCard} * 3'600'000 *
-                                    static_cast<std::uint64_t>(hours));
-      }
+  for (const HeldCell& cell : held_cells()) {
+    if (!passes(cell, query)) continue;
+    std::vector<std::string> keys;
+    for (const std::string& name : query.group_by) keys.push_back(text_of(cell, name));
+    for (Date date = first; date <= last; date += std::chrono::days(1)) {
+      const bool is_dear = cell.type == "p5" && date >= kBegin + std::chrono::days(80);
+      const Date bucket = query.bucket == TimeBucket::kDay ? date : kBegin;
+      SummaryRow& sum = sums.try_emplace({bucket, keys}, SummaryRow{.bucket = bucket,
+                                                                    .keys = keys,
+                                                                    .costs = Costs::zero(kUsd),
+                                                                    .gpu_time = {},
+                                                                    .idle_time = {},
+                                                                    .memory_time = {},
+                                                                    .observed_time = {}})
+                            .first->second;
+      const Money cost = Money::from_units(cell.hours * (is_dear ? 13 : 10), kUsd);
+      sum.costs.effective += cost;
+      sum.costs.list += cost;
+      sum.gpu_time += GpuTime::of(UInt128{CardShare::kUnitsPerCard} * 3'600'000 *
+                                  static_cast<std::uint64_t>(cell.hours));
     }
   }
   std::vector<SummaryRow> rows;
