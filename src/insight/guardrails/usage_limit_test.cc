@@ -65,6 +65,11 @@ TEST(UsageLimit, ALimitIsOfThePolicysDimensions) {
   policy.owners[0].when[0] = {.key = "cluster", .values = {"a"}};
   EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, &policy));
   EXPECT_FALSE(is_limited_by({.name = "vision"}, workload, &policy));
+  // Nor is its service account, whatever a label of that name says.
+  policy.owners[0].when[0] = {.key = "service_account", .values = {"robot"}};
+  workload.labels["service_account"] = "robot";
+  EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, &policy));
+  EXPECT_FALSE(is_limited_by({.name = "vision"}, workload, &policy));
   policy = Policy();
   EXPECT_TRUE(is_limited_by({.name = "nlp"}, workload, &policy)) << "no dimension is called so";
 }
