@@ -33,8 +33,6 @@ constexpr milliseconds kCheckpointsOverlap = std::chrono::hours(2);
 // are read.
 constexpr milliseconds kReconcileEvery = std::chrono::hours(1);
 constexpr int kRecentDays = 3;
-// An incident is known by its first day, also after those have ended whose days were unusual first.
-constexpr std::chrono::days kIncidentBack{14};
 // What became a row less than so long before the ledger was read may not have been in it.
 constexpr milliseconds kLiveOverlap = std::chrono::minutes(5);
 // While the telemetry of a window is read, at most so many rows more than those that tell
@@ -46,8 +44,8 @@ bool is_due(const std::optional<Instant>& last, milliseconds every, Instant now)
   return !last || now - *last >= every || now < *last;
 }
 
-constexpr std::string_view kFollowedRules[] = {"no_checkpoint", "node_missing", "pod_oom_killed",
-                                               "telemetry_missing"};
+constexpr std::string_view kFollowedRules[] = {"cost_anomaly", "no_checkpoint", "node_missing",
+                                               "pod_oom_killed", "telemetry_missing"};
 
 }  // namespace
 
@@ -91,7 +89,7 @@ std::vector<AnomalyVerdict> AlertFinder::read_verdicts() {
 }
 
 // Unusual days and missing ones. All costs are read for them, so they are kept for a while.
-void AlertFinder::find_in_days(Date today, AlertFindings& found) {
+void AlertFinder::find_in_days(Date today, const AlertBook& book, AlertFindings& found) {
   const auto history =
       query_daily_costs({.by = "", .today = today}, config_.policy, sources_.summarise);
   if (!history) {
@@ -123,7 +121,8 @@ void AlertFinder::find_in_days(Date today, AlertFindings& found) {
         *anomalies,
         {.by = query.costs.by,
          .since = recent,
-         .least = least_anomaly(*history, config_.alerts.thresholds.anomaly_permille)}));
+         .least = least_anomaly(*history, config_.alerts.thresholds.anomaly_permille)},
+        book));
   } else {
     found.unknown.push_back({"cost_anomaly"});
   }
@@ -469,7 +468,7 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
     }
   }
   find_in_approvals(now, found);
-  look_at_days(today, now);
+  look_at_days(today, now, book);
   reconcile(now);
   look_at_purchases(today, now);
   for (const AlertFindings* more : {&days_, &reconciliation_, &purchases_}) {
@@ -481,7 +480,7 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
 
 // Days change when the ledger does. Looking at all of them takes its time, so it takes a tenth of
 // the time at most.
-void AlertFinder::look_at_days(Date today, Instant now) {
+void AlertFinder::look_at_days(Date today, Instant now, const AlertBook& book) {
   const std::uint64_t version = this->version().value_or(looked_version_);
   const milliseconds pause =
       std::max(kLookPause * look_took_, milliseconds(config_.alerts.every_ms));
@@ -492,7 +491,7 @@ void AlertFinder::look_at_days(Date today, Instant now) {
   const auto begin = std::chrono::steady_clock::now();
   days_ = {};
   verdicts_ = std::move(verdicts);
-  find_in_days(today, days_);
+  find_in_days(today, book, days_);
   looked_ = now;
   looked_version_ = version;
   look_took_ = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);

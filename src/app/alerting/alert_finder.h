@@ -112,9 +112,9 @@ class AlertFinder {
   bool read_checkpoints(Instant now, const AlertBook& book);
   void look_at_view();
   void find_unknown_checkpoints(const AlertBook& book, AlertFindings& found) const;
-  void look_at_days(Date today, Instant now);
+  void look_at_days(Date today, Instant now, const AlertBook& book);
   std::vector<AnomalyVerdict> read_verdicts();
-  void find_in_days(Date today, AlertFindings& found);
+  void find_in_days(Date today, const AlertBook& book, AlertFindings& found);
   void find_in_approvals(Instant now, AlertFindings& found);
   void find_by_owner(const DailyCostQuery& costs, AlertFindings& found);
   void reconcile(Instant now);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "core/int128.h"
@@ -211,42 +213,76 @@ std::optional<Money> least_anomaly(const DailyCostHistory& whole, std::uint32_t 
                            whole.parts.front().days.front().currency());
 }
 
+namespace {
+
+// The alerts of unusual days that go on, by their scopes.
+std::map<std::string, const AlertCondition*, std::less<>> standing_anomalies(
+    const AlertBook& book) {
+  std::map<std::string, const AlertCondition*, std::less<>> standing;
+  for (const auto& [key, alert] : book) {
+    if (key.first == "cost_anomaly" && !alert.ended) standing.emplace(key.second, &alert.condition);
+  }
+  return standing;
+}
+
+// "higher price of p5 "; a day follows.
+std::string kind_of(const PriceIncident& incident) {
+  return fmt::format("{} price of {} ", incident.is_higher ? "higher" : "lower", incident.price_of);
+}
+
+}  // namespace
+
 std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> anomalies,
-                                               const AnomalyLimits& limits) {
-  const auto is_told = [&](Date last, Money impact) {
-    if (last < limits.since) return false;
+                                               const AnomalyLimits& limits, const AlertBook& book) {
+  const auto is_large = [&](Money impact) {
     if (!limits.least || impact.currency() != limits.least->currency()) return true;
     return (impact.is_negative() ? -impact : impact).ticks() >= limits.least->ticks();
   };
+  const auto scope_of = [](const FoundAnomaly& one) {
+    return fmt::format("{} {}", one.key, to_text(one.first));
+  };
+  const auto standing = standing_anomalies(book);
+  const std::vector<PriceIncident> incidents = find_price_incidents(anomalies);
+  std::set<std::string> names;  // of these incidents, and of those that go on under another day
+  for (const PriceIncident& one : incidents) names.insert(kind_of(one) + to_text(one.first));
   std::vector<AlertCondition> out;
-  std::vector<std::string> incident_of(anomalies.size());
-  for (const PriceIncident& incident : find_price_incidents(anomalies)) {
-    if (!is_told(incident.last, incident.impact_per_day)) continue;
-    const std::string subject = "price of " + incident.price_of;
-    const std::string scope = fmt::format("{} {} {}", incident.is_higher ? "higher" : "lower",
-                                          subject, to_text(incident.first));
+  std::vector<std::string> begins_with(anomalies.size());
+  for (const PriceIncident& incident : incidents) {
+    if (incident.last < limits.since) continue;
+    const std::string kind = kind_of(incident);
+    std::string scope = kind + to_text(incident.first);
+    auto stands = standing.find(scope);
+    if (stands == standing.end()) {
+      stands = std::ranges::find_if(standing, [&](const auto& each) {
+        return each.second->is_incident() && each.first.starts_with(kind) &&
+               !names.contains(each.first);
+      });
+    }
+    const bool goes_on = stands != standing.end();
+    if (!goes_on && (incident.parts.size() < 2 || !is_large(incident.impact_per_day))) continue;
+    if (goes_on) names.insert(scope = stands->first);
     out.push_back({.rule = "cost_anomaly",
                    .scope = scope,
-                   .subject = subject,
+                   .subject = "price of " + incident.price_of,
                    .summary = describe_price_incident(incident, anomalies, limits.by),
                    .is_repeated = false,
                    .incident = scope});
-    for (const std::size_t part : incident.parts) incident_of[part] = scope;
+    if (goes_on) continue;
+    for (const std::size_t part : incident.parts) begins_with[part] = scope;
   }
   for (std::size_t i = 0; i < anomalies.size(); ++i) {
     const FoundAnomaly& found = anomalies[i];
-    if (!is_told(found.last, found.incident.impact_per_day())) continue;
-    // What is told of by itself is another alert than what an incident tells of: each is told to
-    // others, and they hear of its end.
-    const std::string& incident = incident_of[i];
-    out.push_back({.rule = "cost_anomaly",
-                   .scope = fmt::format("{} {}{}", found.key, to_text(found.first),
-                                        incident.empty() ? "" : ", " + incident),
-                   .subject = found.key,
-                   .owner = found.key,
-                   .summary = found.sentence,
-                   .is_repeated = false,
-                   .incident = incident});
+    if (found.last < limits.since || !is_large(found.incident.impact_per_day())) continue;
+    const std::string scope = scope_of(found);
+    const auto stands = standing.find(scope);
+    out.push_back(
+        {.rule = "cost_anomaly",
+         .scope = scope,
+         .subject = found.key,
+         .owner = found.key,
+         .summary = found.sentence,
+         .is_repeated = false,
+         .incident = stands == standing.end() ? begins_with[i] : stands->second->incident});
   }
   return out;
 }

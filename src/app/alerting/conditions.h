@@ -37,10 +37,15 @@ struct AnomalyLimits {
   Date since;                       // those that ended earlier are of the past
   std::optional<Money> least = {};  // of an impact a day; of one in another currency nothing
 };
-// cost_anomaly: unusual days. Those of several keys that one price explains are one incident, which
-// tells of all of them, and one condition each for their owners.
+// Anomalies are read from so long before `since`: an incident is told of with all of its parts.
+inline constexpr std::chrono::days kIncidentBack{14};
+// cost_anomaly: unusual days, one condition for each key. Those of several keys that one price
+// explains, and that are told of for the first time now, are one incident: a condition that tells
+// of all of them, and theirs are for their owners alone. `book` has what is told of already: that
+// stays what it was, whoever joins or ends. So an incident goes on while the price is behind any
+// unusual days, and a key that is unusual later is told of to everybody by itself.
 std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> anomalies,
-                                               const AnomalyLimits& limits);
+                                               const AnomalyLimits& limits, const AlertBook& book);
 // gpu_idle (held and not used for so long), inference_idle (so do workloads that answer requests,
 // which is graver), low_utilisation and high_utilisation (less or more than a share of it used).
 std::vector<AlertCondition> live_conditions(std::span<const LiveRow> rows,

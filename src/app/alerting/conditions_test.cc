@@ -98,7 +98,7 @@ TEST(Conditions, AnUnusualDayOfCentsIsNoAlert) {
     const std::vector one{unusual("nlp", Money::from_units(impact, currency), 0, 0, "")};
     // A day costs 100 in all.
     const auto least = least_anomaly(owned_days(10), permille);
-    return anomaly_conditions(one, {.by = "team", .since = kFirst, .least = least}).size();
+    return anomaly_conditions(one, {.by = "team", .since = kFirst, .least = least}, {}).size();
   };
   EXPECT_EQ(left(1, 10), 1u) << "a hundredth";
   EXPECT_EQ(left(1, 11), 0u);
@@ -110,9 +110,9 @@ TEST(Conditions, AnUnusualDayOfCentsIsNoAlert) {
 
 // "rule scope | owner | whether everybody, or the owner alone, hears of it"
 std::vector<std::string> told_of(const std::vector<FoundAnomaly>& anomalies,
-                                 const AnomalyLimits& limits) {
+                                 const AnomalyLimits& limits, const AlertBook& book = {}) {
   std::vector<std::string> texts;
-  for (const AlertCondition& one : anomaly_conditions(anomalies, limits)) {
+  for (const AlertCondition& one : anomaly_conditions(anomalies, limits, book)) {
     texts.push_back(one.scope + " | " + one.owner + " | " +
                     (one.is_in_incident() ? "owner" : "all"));
   }
@@ -131,7 +131,7 @@ TEST(Conditions, OnePriceIsOneIncidentOfAllTeams) {
   const auto incidents = find_price_incidents(teams);
   ASSERT_EQ(incidents.size(), 1u);
   EXPECT_EQ(incidents[0].impact, whole);
-  const auto conditions = anomaly_conditions(teams, {.by = "team", .since = kFirst});
+  const auto conditions = anomaly_conditions(teams, {.by = "team", .since = kFirst}, {});
   ASSERT_EQ(conditions.size(), 31u);
   EXPECT_EQ(std::ranges::count_if(conditions, &AlertCondition::is_in_incident), 30);
   EXPECT_TRUE(conditions[0].is_incident());
@@ -163,14 +163,59 @@ TEST(Conditions, WhatHasAnotherCauseIsAnotherIncident) {
 TEST(Conditions, AnIncidentGoesOnWhileOneOfItsTeamsDoes) {
   const std::vector teams{unusual("nlp", usd(9), 0, 1, "p5"), unusual("cv", usd(8), 1, 9, "p5")};
   const AnomalyLimits recent{.by = "team", .since = kFirst + std::chrono::days(7)};
-  EXPECT_THAT(told_of(teams, recent),
-              testing::ElementsAre("higher price of p5 2026-03-01 |  | all",
-                                   "cv 2026-03-02, higher price of p5 2026-03-01 | cv | owner"));
+  EXPECT_THAT(told_of(teams, recent), testing::ElementsAre("higher price of p5 2026-03-01 |  | all",
+                                                           "cv 2026-03-02 | cv | owner"));
   EXPECT_THAT(told_of(teams, {.by = "team", .since = kFirst + std::chrono::days(10)}),
               testing::IsEmpty());
   EXPECT_THAT(told_of(teams, {.by = "team", .since = kFirst, .least = usd(5)}),
               testing::ElementsAre("higher price of p5 2026-03-01 |  | all"))
       << "a mean of 5.39 a day together is told of, where neither is by itself";
+}
+
+// What receivers are told once stays what it was: nobody is told that a team's days ended when they
+// go on, or of the same again, and a team that joins later is told of to everybody.
+TEST(Conditions, AnIncidentStaysWhatItWas) {
+  const AnomalyLimits all{.by = "team", .since = kFirst};
+  const FoundAnomaly nlp = unusual("nlp", usd(9), 0, 9, "p5"),
+                     cv = unusual("cv", usd(8), 1, 9, "p5");
+  const FoundAnomaly asr = unusual("asr", usd(900), 4, 9, "p5");
+  const auto book_of = [&](const std::vector<FoundAnomaly>& anomalies, const AlertBook& before) {
+    AlertBook book;
+    for (const AlertCondition& one : anomaly_conditions(anomalies, all, before)) {
+      book.emplace(std::pair(one.rule, one.scope), Alert{.condition = one});
+    }
+    return book;
+  };
+  const char* const kIncident = "higher price of p5 2026-03-01 |  | all";
+  // One day later another team has the same price.
+  const AlertBook alone = book_of({nlp}, {});
+  EXPECT_THAT(
+      told_of({nlp, cv}, all, alone),
+      testing::ElementsAre(kIncident, "nlp 2026-03-01 | nlp | all", "cv 2026-03-02 | cv | owner"));
+  // It goes on, as it was told of. A third team comes, whose money is more.
+  const AlertBook both = book_of({nlp, cv}, {});
+  EXPECT_THAT(told_of({nlp, cv, asr}, all, both),
+              testing::ElementsAre(kIncident, "nlp 2026-03-01 | nlp | owner",
+                                   "cv 2026-03-02 | cv | owner", "asr 2026-03-05 | asr | all"));
+  // The first one ends, is expected, or has another cause: the incident keeps its name.
+  EXPECT_THAT(told_of({cv}, all, both),
+              testing::ElementsAre(kIncident, "cv 2026-03-02 | cv | owner"));
+  FoundAnomaly other = nlp;
+  other.price_of = "";
+  EXPECT_THAT(told_of({other, cv}, all, both),
+              testing::ElementsAre(kIncident, "nlp 2026-03-01 | nlp | owner",
+                                   "cv 2026-03-02 | cv | owner"));
+  // What has ended is told of anew.
+  AlertBook ended = both;
+  for (auto& [key, alert] : ended) alert.ended = *parse_instant("2026-03-10T00:00:00Z");
+  EXPECT_THAT(told_of({cv}, all, ended), testing::ElementsAre("cv 2026-03-02 | cv | all"));
+  // Another change of the same price, weeks later, is another incident.
+  EXPECT_THAT(
+      told_of({nlp, cv, unusual("ops", usd(9), 20, 21, "p5"), unusual("web", usd(9), 20, 21, "p5")},
+              all, both),
+      testing::ElementsAre(kIncident, "higher price of p5 2026-03-21 |  | all",
+                           "nlp 2026-03-01 | nlp | owner", "cv 2026-03-02 | cv | owner",
+                           "ops 2026-03-21 | ops | owner", "web 2026-03-21 | web | owner"));
 }
 
 TEST(Conditions, ANodeThatStandsStillHasAPrice) {

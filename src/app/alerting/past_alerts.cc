@@ -71,7 +71,7 @@ class Replay {
     AnomalyQuery anomalies{
         .costs = {.by = config_.alerts.anomalies_by, .today = day + std::chrono::days(1)}};
     anomalies.cause = kAnomalyCause;
-    anomalies.since = day;
+    anomalies.since = day - kIncidentBack;
     const auto unusual = query_anomalies(anomalies, config_.policy, query_.summarise);
     const auto history = query_daily_costs(anomalies.costs, config_.policy, query_.summarise);
     if (unusual) {
@@ -79,7 +79,7 @@ class Replay {
       if (history) {
         limits.least = least_anomaly(*history, config_.alerts.thresholds.anomaly_permille);
       }
-      add(anomaly_conditions(*unusual, limits));
+      add(anomaly_conditions(*unusual, limits, book_));
     } else if (unusual.error().code != ErrorCode::kNotFound) {
       note(unusual.error().message);
     }

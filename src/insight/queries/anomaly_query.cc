@@ -207,6 +207,7 @@ Table anomaly_table(std::span<const FoundAnomaly> anomalies, const AnomalyQuery&
          one.causes.empty() ? std::string() : one.causes.front().key, one.verdict});
   }
   for (const PriceIncident& one : find_price_incidents(anomalies)) {
+    if (one.parts.size() < 2) continue;  // its row says so
     table.notes.push_back(describe_price_incident(one, anomalies, params.costs.by));
   }
   table.notes.emplace_back(

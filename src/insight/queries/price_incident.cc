@@ -55,7 +55,6 @@ std::vector<PriceIncident> find_price_incidents(std::span<const FoundAnomaly> an
     incident.impact_per_day += one.incident.impact_per_day();
     incident.parts.push_back(i);
   }
-  std::erase_if(incidents, [](const PriceIncident& one) { return one.parts.size() < 2; });
   for (PriceIncident& incident : incidents) {
     std::ranges::sort(incident.parts, [&](std::size_t a, std::size_t b) {
       return std::tuple(-size_of_impact(anomalies[a]), std::string_view(anomalies[a].key), a) <

@@ -25,8 +25,8 @@ struct PriceIncident {
 };
 
 // The anomalies that the price of one thing explains, in one direction, and that begin within a
-// week of the first of them: what a small team costs varies more, so that a change shows later. A
-// price that explains only one of them is no incident of this kind. By the day on which they begin.
+// week of the first of them: what a small team costs varies more, so that a change shows later. Of
+// one anomaly too: what is left of an incident may be one. By the day on which they begin.
 std::vector<PriceIncident> find_price_incidents(std::span<const FoundAnomaly> anomalies);
 
 // "Price of p5.48xlarge: +1,500.00 USD since 2026-03-10, by team: nlp +1,000.00 USD, cv +500.00

@@ -96,7 +96,7 @@ Result<Annotation> AnnotationBook::add(Annotation annotation, const Record& reco
   TRY(read());
   const auto of_author = std::ranges::count(annotations_, annotation.who, &Annotation::who);
   if (static_cast<std::size_t>(of_author) >= kAnnotationsOfAuthorMax) {
-    return fail(ErrorCode::kLimit,
+    return fail(ErrorCode::kConflict,
                 fmt::format("{} has written {} annotations, which is all that one person may; "
                             "remove some that nobody needs any more",
                             annotation.who, of_author));
@@ -105,7 +105,7 @@ Result<Annotation> AnnotationBook::add(Annotation annotation, const Record& reco
   for (const Annotation& one : annotations_) annotation.id = std::max(annotation.id, one.id + 1);
   const std::string text = with_records(text_, annotation_line(annotation));
   if (text.size() > kAnnotationBookBytesMax) {
-    return fail(ErrorCode::kLimit,
+    return fail(ErrorCode::kConflict,
                 fmt::format("{} is full; remove annotations that nobody needs any more", path_));
   }
   TRY(record(annotation));

@@ -83,7 +83,7 @@ TEST(AnnotationBook, NobodyFillsItForAll) {
   AnnotationBook book(path);
   const auto refused = book.add(kMove, kUnrecorded);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kLimit);
+  EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
   EXPECT_NE(refused.error().message.find("2000 annotations"), std::string::npos)
       << refused.error().message;
   Annotation of_another = kMove;
