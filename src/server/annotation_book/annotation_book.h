@@ -46,7 +46,7 @@ class AnnotationBook {
 
   // In the order in which they were written. An Error where the file can't be read.
   Result<std::vector<Annotation>> annotations();
-  // Its id is chosen here. An Error of kLimit where its author has too many or the file is full.
+  // Its id is chosen here. An Error of kConflict where its author has too many or the file is full.
   Result<Annotation> add(Annotation annotation, const Record& record);
   // An Error of kNotFound where there is none with that id.
   Result<void> remove(std::uint64_t id, const Record& record);
