@@ -284,6 +284,14 @@ std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> ano
          .is_repeated = false,
          .incident = stands == standing.end() ? begins_with[i] : stands->second->incident});
   }
+  // It also goes on while a part of it does, whatever is behind that by now.
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::string incident = out[i].incident;
+    if (incident.empty() || std::ranges::count(out, incident, &AlertCondition::scope) > 0) continue;
+    if (const auto stands = standing.find(incident); stands != standing.end()) {
+      out.push_back(*stands->second);
+    }
+  }
   return out;
 }
 

@@ -205,6 +205,11 @@ TEST(Conditions, AnIncidentStaysWhatItWas) {
   EXPECT_THAT(told_of({other, cv}, all, both),
               testing::ElementsAre(kIncident, "nlp 2026-03-01 | nlp | owner",
                                    "cv 2026-03-02 | cv | owner"));
+  FoundAnomaly last = cv;
+  last.price_of = "";
+  EXPECT_THAT(told_of({other, last}, all, both),
+              testing::ElementsAre("nlp 2026-03-01 | nlp | owner", "cv 2026-03-02 | cv | owner",
+                                   kIncident));
   // What has ended is told of anew.
   AlertBook ended = both;
   for (auto& [key, alert] : ended) alert.ended = *parse_instant("2026-03-10T00:00:00Z");
