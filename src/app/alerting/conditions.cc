@@ -238,9 +238,6 @@ std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> ano
     if (!limits.least || impact.currency() != limits.least->currency()) return true;
     return (impact.is_negative() ? -impact : impact).ticks() >= limits.least->ticks();
   };
-  const auto scope_of = [](const FoundAnomaly& one) {
-    return fmt::format("{} {}", one.key, to_text(one.first));
-  };
   const auto standing = standing_anomalies(book);
   const std::vector<PriceIncident> incidents = find_price_incidents(anomalies);
   std::set<std::string> names;  // of these incidents, and of those that go on under another day
@@ -273,7 +270,7 @@ std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> ano
   for (std::size_t i = 0; i < anomalies.size(); ++i) {
     const FoundAnomaly& found = anomalies[i];
     if (found.last < limits.since || !is_large(found.incident.impact_per_day())) continue;
-    const std::string scope = scope_of(found);
+    const std::string scope = fmt::format("{} {}", found.key, to_text(found.first));
     const auto stands = standing.find(scope);
     out.push_back(
         {.rule = "cost_anomaly",

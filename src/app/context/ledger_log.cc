@@ -23,8 +23,7 @@ std::optional<std::string> overlong_ledger_log(const Config& config) {
 std::string overlong_ledger_log_advice(const Config& config) {
   return fmt::format(
       "make room on its disk, and let {0}.rescue and {0}.rescue.new be written; then run "
-      "'pennyweight "
-      "doctor' again",
+      "'pennyweight doctor' again",
       config.store_path);
 }
 

@@ -21,7 +21,7 @@ namespace pennyweight::api {
 namespace {
 
 // The routes are only listed here, never called.
-class NoRollup : public rollup::Rollup {
+class UnaskedRollup : public rollup::Rollup {
  public:
   Result<bool> refresh(Store&) override { return false; }
   Result<std::optional<std::vector<SummaryRow>>> summarise(const SummaryQuery&) override {
@@ -54,7 +54,7 @@ class OpenApi : public access::AccountsTest {
   std::map<Key, server::Route> routes() {
     const auto audit_log = audit_log::AuditLog::open(options_.path + ".trail", clock_);
     EXPECT_TRUE(audit_log) << audit_log.error().message;
-    NoRollup rollup;
+    UnaskedRollup rollup;
     const Config config = default_config();
     const Services services{.config = config,
                             .catalog = Catalog::built_in(),

@@ -129,6 +129,7 @@ export function AnnotationList({ of }: { of: Pages<Annotation> }) {
           <AnnotationText of={one} onRemoved={of.reload} />
         </li>
       ))}
+      {of.hasMore && <li class="muted small">Only the latest {MOST} are shown.</li>}
     </ul>
   );
 }
