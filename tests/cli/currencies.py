@@ -78,6 +78,30 @@ wanted = sum((Decimal(row["effective_cost"]) * (1 if row["currency"] == "EUR" el
                                                 Decimal("0.923456789")) for row in billed), Decimal(0))
 got = sum((Decimal(row["effective_cost"]) for row in rows), Decimal(0))
 expect(abs(got - wanted) < Decimal("1e-15"), f"coverage converted: {got}, want {wanted}")
+
+# So does a replay: one table in the reporting currency with its rate, the same total as that of the parts as billed;
+# and a rate that is missing is said before anything is replayed.
+REPLAY = ["replay", "--month", "2026-03", "--cluster", "lab", "--error-max", "100", "--price", "50%"]
+
+
+def costs(*options):
+    tables = json.loads(expect_run([*REPLAY, "--format", "json", *options], cwd)[0])
+    return [table for table in tables if ", cost by team, " in table["title"]]
+
+
+billed, converted = costs("--currency", "original"), costs()
+expect([table["currency"] for table in billed] == ["EUR", "USD"], f"as billed: {billed}")
+expect([table["currency"] for table in converted] == ["EUR"], f"in the reporting currency: {converted}")
+expect(any("1 USD = 0.923456789 EUR (2026-03-30, ecb)" in note for note in converted[0]["notes"]), f"{converted[0]['notes']}")
+for column in ("as_it_was", "what_if"):
+    wanted = sum(Decimal(table["total"][column]) * (1 if table["currency"] == "EUR" else Decimal("0.923456789"))
+                 for table in billed)
+    got = Decimal(converted[0]["total"][column])
+    expect(abs(got - wanted) < Decimal("1e-15"), f"a replay in EUR: {got}, want {wanted}")
+    expect(got == sum(Decimal(row[column]) for row in converted[0]["rows"]), f"its parts: {converted[0]}")
+expect(costs("--currency", "EUR", "--rates", "rates.csv") == converted, "by option")
+expect_run([*REPLAY, "--rates", "old.csv"], cwd, 1, ["no rate from USD to EUR on 2026-03-31"])
+expect_run([*REPLAY, "--currency", "euros"], cwd, 2, ["--currency"])
 expect_run(["audit", "coverage", "--rates", "old.csv"], cwd, 1, ["no rate from USD to EUR"])
 expect_run(["audit", "coverage", "--currency", "euros"], cwd, 2, ["--currency"])
 

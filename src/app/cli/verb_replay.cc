@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "app/cli/replay_files.h"
@@ -10,12 +11,14 @@
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
+#include "app/context/price_files.h"
 #include "core/files/file.h"
 #include "core/files/output_path.h"
 #include "core/try.h"
 #include "insight/queries/what_if_query.h"
 #include "insight/what_if/interruptions.h"
 #include "insight/what_if/scenario_text.h"
+#include "reporting/queries/currency.h"
 #include "server/api/what_if_report.h"
 
 namespace pennyweight {
@@ -39,6 +42,7 @@ struct ReplayOptions {
   std::string out;     // a ledger of the replayed month; empty: none
   std::string files;   // a folder of tables and charts; empty: none
   std::string report;  // a PDF; empty: none
+  CurrencyOptions conversion;
   TableOptions table;
 };
 
@@ -83,6 +87,36 @@ Result<void> write_files(const ReplayOptions& options, const WhatIfQuery& query,
   return {};
 }
 
+// The conversion into the currency that was asked for. Each currency of the bill has its rate, or
+// this is an Error: better than after a replay of minutes.
+Result<std::optional<CurrencyConversion>> conversion_of(const ReplayOptions& options,
+                                                        const WhatIfMonth& month,
+                                                        const Config& config) {
+  const auto to = TRY(chosen_currency(options.conversion, config));
+  if (!to) return std::nullopt;
+  CurrencyConversion conversion(
+      *to,
+      [&options, &config, to](const Currency& foreign) {
+        return rates_between(foreign, *to, options.conversion, config);
+      },
+      rate_search(config));
+  std::set<Currency> currencies;
+  for (const Charge& charge : month.facts.charges) currencies.insert(charge.costs.currency());
+  for (const Currency currency : currencies) {
+    TRY(conversion.convert(Money::zero(currency), month.month));
+  }
+  return conversion;
+}
+
+Result<WhatIfTables> tables_in(CurrencyConversion& conversion, const WhatIfQuery& query,
+                               const WhatIfTables& billed) {
+  auto tables = TRY(what_if_tables_in(
+      conversion.to(), [&](const Money& amount) { return conversion.convert(amount, query.month); },
+      query, billed));
+  note_rates(conversion.used(), tables);
+  return tables;
+}
+
 Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   const Config& config = context.config;
   auto parsed = parse_query(options, config);
@@ -111,6 +145,7 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
       lines = std::move(read);
     }
   }
+  auto conversion = TRY(conversion_of(options, *month, config));
   const what_if::WhatIf result =
       TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, nullptr));
   if (!options.out.empty()) {
@@ -127,7 +162,8 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
         "Read it with --store {}",
         options.out, query.month, month->cluster.text(), options.out));
   }
-  const WhatIfTables tables = what_if_tables(query, *month, result);
+  WhatIfTables tables = what_if_tables(query, *month, result);
+  if (conversion) tables = TRY(tables_in(*conversion, query, tables));
   TRY(write_files(options, query, *month, result, tables, context));
   std::vector<Table> about_jobs = {tables.calibration, tables.jobs};
   if (tables.range) about_jobs.push_back(*tables.range);
@@ -369,6 +405,7 @@ Verb declare_replay(CLI::App& app) {
                       "Also write every table as CSV and Parquet, single jobs and nodes among "
                       "them, and charts as SVG, to this new folder");
   command->add_option("--report", options->report, "Also write the tables as a PDF to this file");
+  add_currency_options(*command, options->conversion);
   add_cost_option(*command, options->cost);
   add_threads_option(*command, options->threads);
   add_table_options(*command, options->table);

@@ -239,4 +239,14 @@ Result<WhatIfTables> what_if_tables_in(Currency currency, const ConvertAmount& c
   return shown;
 }
 
+void note_rates(std::span<const std::string> rates, WhatIfTables& tables) {
+  const auto note = [&](Table& table) {
+    for (const std::string& rate : rates) table.notes.push_back("Converted at " + rate + ".");
+  };
+  for (Table& table : tables.costs) note(table);
+  for (auto* search : {&tables.fleets, &tables.tiers, &tables.mig}) {
+    if (*search) note(**search);
+  }
+}
+
 }  // namespace pennyweight

@@ -91,5 +91,7 @@ WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
 // The same result with all its amounts in one currency. An Error where there is no rate.
 Result<WhatIfTables> what_if_tables_in(Currency currency, const ConvertAmount& convert,
                                        const WhatIfQuery& query, const WhatIfTables& tables);
+// Says below each table with amounts at which rates they were converted.
+void note_rates(std::span<const std::string> rates, WhatIfTables& tables);
 
 }  // namespace pennyweight

@@ -149,9 +149,7 @@ Result<std::shared_ptr<const WhatIfTables>> shown_tables(const ScopedQueries& qu
   auto tables = TRY(what_if_tables_in(
       *currency, [&](const Money& amount) { return queries.in_currency(amount, query.month); },
       query, *run.tables));
-  for (const std::string& rate : queries.rates()) {
-    for (Table& table : tables.costs) table.notes.push_back("Converted at " + rate + ".");
-  }
+  note_rates(queries.rates(), tables);
   return std::make_shared<const WhatIfTables>(std::move(tables));
 }
 
