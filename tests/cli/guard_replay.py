@@ -124,6 +124,35 @@ def check_compliance():
     expect_run(["compliance"], cwd, 2, has=["guardrails.clients"])
 
 
+def check_history():
+    """What similar work cost: the percentiles by nearest rank, of the amounts of `report`."""
+    spent = tables("report", "--by", "workload", "--month", "2026-03")
+    cost_of = {str(row["workload"]): money(row["effective_cost"]) for table in spent.values() for row in table["rows"]}
+    header, *lines = (cwd / "jobs.txt").read_text().splitlines()
+    jobs = [dict(zip(header.split("|"), line.split("|"))) for line in lines]
+    by_name = {}
+    for job in jobs:
+        if "." not in job["JobID"] and job["JobID"] in cost_of:
+            by_name.setdefault(job["JobName"], []).append(cost_of[job["JobID"]])
+    expect(by_name, f"no jobs with costs: {list(cost_of)[:5]} {jobs[0]}")
+    name, costs = max(by_name.items(), key=lambda item: len(item[1]))
+    costs.sort()
+    (cwd / "job.sbatch").write_text(f"#!/bin/sh\n#SBATCH -J {name} --gpus=1 -t 60\n")
+    found = tables("estimate", "job.sbatch", "--history", "--gpu-model", "A100-SXM4-80GB", "--prices-as-of", "2026-07-20")
+    row = found["What similar workloads really cost"]["rows"][0]
+    expect(row["likeness"] == "same name" and row["similar"] == len(costs), f"{row} {len(costs)}")
+    expect(money(row["cost_p50"]) == costs[-(-len(costs) * 50 // 100) - 1], f"p50 {row} {costs}")
+    expect(money(row["cost_p90"]) == costs[-(-len(costs) * 90 // 100) - 1], f"p90 {row} {costs}")
+    (cwd / "job.sbatch").write_text("#!/bin/sh\n#SBATCH -J never-seen --gpus=999 -t 60\n")
+    found = tables("estimate", "job.sbatch", "--history", "--gpu-model", "A100-SXM4-80GB", "--prices-as-of", "2026-07-20")
+    row = found["What similar workloads really cost"]["rows"][0]
+    expect(row["likeness"] == "none" and row["similar"] == 0 and row["cost_p50"] is None, f"{row}")
+    text, _ = expect_run(["estimate", "job.sbatch", "--history", "--gpu-model", "A100-SXM4-80GB", "--format", "markdown"], cwd)
+    expect("### What similar workloads really cost" in text, text)
+    expect_run(["estimate", "job.sbatch", "--history", "--by", "colour"], cwd, 2, has=["colour"])
+
+
 check_replay()
 check_compliance()
+check_history()
 report("guard_replay")

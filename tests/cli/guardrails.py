@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from decimal import Decimal
 
@@ -112,7 +113,41 @@ expect(Decimal(got["total"]["per_hour_difference"]) == Decimal("41.6"), f"{got}"
 estimate(["more.yaml", "--base", "chat.yaml", "--max-increase", "30368"])
 estimate(["more.yaml", "--base", "chat.yaml", "--max-increase", "30367.99"], 1)
 estimate(["more.yaml", "--max-increase", "1"], 2, ["--base"])
-estimate(["more.yaml", "--base", "origin/main"], 2, ["git worktree add FOLDER origin/main"])
+estimate(["more.yaml", "--base", "origin/main"], 2, ["no revision that git knows"])
+
+# A revision of git: what the files were then, without a checkout.
+repository = cwd / "repository"
+(repository / "deploy" / ".hidden").mkdir(parents=True)
+(repository / "deploy" / "chat.yaml").write_text(deployment("chat", 3, 2))
+(repository / "deploy" / "gone.yaml").write_text(deployment("gone", 1, 8))
+(repository / "deploy" / ".hidden" / "x.yaml").write_text(deployment("hidden", 9, 8))
+(repository / "deploy" / "notes.txt").write_text("no manifest")
+(repository / "deploy" / "link.yaml").symlink_to("chat.yaml")
+
+
+def git(*words):
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(repository), *words],
+                   check=True, capture_output=True)
+
+
+git("init", "--quiet", "--initial-branch=main")
+git("add", ".")
+git("commit", "--quiet", "--message=first")
+(repository / "deploy" / "chat.yaml").write_text(deployment("chat", 4, 2))
+(repository / "deploy" / "gone.yaml").unlink()
+for base in ("main", "HEAD"):
+    got = tables(["repository/deploy", "--base", base])[0]
+    expect({row["workload"]: (row["change"], Decimal(row["per_hour_difference"])) for row in got["rows"]}
+           == {"Deployment ml/chat": ("changed", Decimal("8.8")), "Deployment ml/gone": ("removed", Decimal("-32.8"))}, f"{base}: {got}")
+got = tables(["repository/deploy/chat.yaml", "--base", "main"])[0]
+expect([(row["change"], Decimal(row["per_hour_before"])) for row in got["rows"]] == [("changed", Decimal("26.4"))], f"one file: {got}")
+(repository / "new").mkdir()
+(repository / "new" / "a.yaml").write_text(deployment("chat", 3, 2))
+got = tables(["repository/new", "--base", "main"])[0]
+expect([row["change"] for row in got["rows"]] == ["added"], f"a folder that was not there: {got}")
+for base in ("nowhere", "--output=x", "main:deploy"):
+    estimate(["repository/deploy", f"--base={base}"], 2, ["no revision that git knows"])
+estimate(["-", "--base", "main"], 2, ["standard input"], stdin=b"")
 (cwd / "job.sh").write_text("#!/bin/sh\n#SBATCH --gres=gpu:h100:8 -t 90 --exclusive -N 2\n")
 estimate(["job.sh", "--instance-type", "box", "--gpu-model", "h100=H100-SXM5-80GB",
           "--max-per-run", "120"])

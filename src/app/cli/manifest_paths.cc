@@ -51,18 +51,37 @@ Result<std::vector<std::string>> files_of_folder(const std::string& folder) {
 
 }  // namespace
 
+bool is_manifest_path(const std::string& path) {
+  const std::filesystem::path parts(path);
+  return is_manifest_name(parts) && std::ranges::none_of(parts, [](const auto& part) {
+           return part.string().starts_with('.');
+         });
+}
+
+Result<void> ManifestBudget::add(const std::string& name, std::size_t bytes) {
+  if (bytes > manifests::kFileBytesMax) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("{}: more than {} bytes", name, manifests::kFileBytesMax));
+  }
+  bytes_ += bytes;
+  if (bytes_ > kManifestBytesMax) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("the files have more than {} bytes together", kManifestBytesMax));
+  }
+  if (++files_ > kManifestFilesMax) {
+    return fail(ErrorCode::kLimit, fmt::format("more than {} files", kManifestFilesMax));
+  }
+  return {};
+}
+
 Result<std::vector<manifests::ManifestFile>> read_manifest_paths(
     const std::vector<std::string>& paths) {
   std::vector<manifests::ManifestFile> files;
-  std::size_t bytes = 0;
+  ManifestBudget budget;
   const auto add = [&](const std::string& path, bool is_named) -> Result<void> {
     auto input = TRY(InputFile::open(path));
     std::string text = TRY(input.read_rest(manifests::kFileBytesMax));
-    bytes += text.size();
-    if (bytes > kManifestBytesMax) {
-      return fail(ErrorCode::kLimit,
-                  fmt::format("the files have more than {} bytes together", kManifestBytesMax));
-    }
+    TRY(budget.add(path, text.size()));
     files.push_back({input.name(), std::move(text), is_named});
     return {};
   };

@@ -91,6 +91,12 @@ Result<guardrails::Estimate> estimate_paths(const std::vector<std::string>& path
                                             const Catalog& catalog,
                                             const guardrails::EstimateOptions& options) {
   const auto files = TRY(read_manifest_paths(paths));
+  return estimate_files(files, catalog, options);
+}
+
+Result<guardrails::Estimate> estimate_files(std::span<const manifests::ManifestFile> files,
+                                            const Catalog& catalog,
+                                            const guardrails::EstimateOptions& options) {
   const auto reading = TRY(manifests::read_manifest_files(files));
   auto estimate = guardrails::estimate_workloads(reading, catalog, options);
   if (!estimate) return as_usage_error(estimate.error());

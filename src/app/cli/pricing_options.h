@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "config/config.h"
 #include "core/error.h"
 #include "core/instant.h"
+#include "ingest/manifests/manifest_files.h"
 #include "insight/guardrails/estimate.h"
 
 namespace pennyweight {
@@ -34,6 +36,9 @@ Result<guardrails::EstimateOptions> read_pricing_options(const PricingOptions& o
 // The estimate of the files and folders. An Error names the file, or the option that the price list
 // can't serve.
 Result<guardrails::Estimate> estimate_paths(const std::vector<std::string>& paths,
+                                            const Catalog& catalog,
+                                            const guardrails::EstimateOptions& options);
+Result<guardrails::Estimate> estimate_files(std::span<const manifests::ManifestFile> files,
                                             const Catalog& catalog,
                                             const guardrails::EstimateOptions& options);
 

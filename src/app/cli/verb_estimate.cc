@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/cli/estimate_history.h"
+#include "app/cli/manifest_revision.h"
 #include "app/cli/pricing_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
@@ -31,6 +33,8 @@ struct EstimateArguments {
   std::string max_per_month;
   std::string max_increase;
   bool refuses_unpriced = false;
+  bool asks_ledger = false;
+  std::string by = "team";
   std::string format = "text";
   std::optional<int> digits;
 };
@@ -63,9 +67,10 @@ Result<guardrails::EstimateLimits> read_limits(const EstimateArguments& argument
 
 void print_estimate(const EstimateArguments& arguments, const guardrails::Estimate& estimate,
                     const guardrails::EstimateComparison* comparison,
-                    const std::vector<guardrails::Finding>& findings, const Context& context) {
+                    const std::vector<guardrails::Finding>& findings,
+                    const std::vector<Table>& history, const Context& context) {
   if (arguments.format == "markdown") {
-    context.console.print(guardrails::estimate_markdown(estimate, comparison, findings));
+    context.console.print(guardrails::estimate_markdown(estimate, comparison, findings, history));
   } else if (arguments.format == "sarif") {
     context.console.print(guardrails::findings_sarif(findings, kProgramVersion));
   } else if (arguments.format == "junit") {
@@ -75,34 +80,50 @@ void print_estimate(const EstimateArguments& arguments, const guardrails::Estima
     if (comparison != nullptr) {
       tables.insert(tables.begin(), guardrails::comparison_table(*comparison));
     }
+    tables.insert(tables.end(), history.begin(), history.end());
     // One header for all rows: of CSV there is only the first table.
     if (arguments.format == "csv") tables.resize(1);
     print_tables(tables, {.format = arguments.format, .digits = arguments.digits}, context);
   }
 }
 
+// The state before: files and folders, or what `paths` were in a revision of git.
+Result<guardrails::Estimate> estimate_base(const EstimateArguments& arguments,
+                                           const Catalog& catalog,
+                                           const guardrails::EstimateOptions& options) {
+  std::error_code ignored;
+  std::vector<std::string> revisions;
+  for (const std::string& base : arguments.base) {
+    if (base != "-" && !std::filesystem::exists(base, ignored)) revisions.push_back(base);
+  }
+  if (revisions.empty()) return estimate_paths(arguments.base, catalog, options);
+  if (arguments.base.size() > 1) {
+    return usage_error(fmt::format("--base: there is no file or folder '{}'", revisions.front()));
+  }
+  const auto files = read_manifest_revision(revisions.front(), arguments.paths);
+  if (!files) return as_usage_error(files.error());
+  return estimate_files(*files, catalog, options);
+}
+
 Result<ExitCode> run(const EstimateArguments& arguments, Context& context) {
   const auto options =
       TRY(read_pricing_options(arguments.pricing, context.config, context.clock.now()));
   const auto limits = TRY(read_limits(arguments, options.currency));
-  std::error_code ignored;
-  for (const std::string& base : arguments.base) {
-    if (std::filesystem::exists(base, ignored)) continue;
-    return usage_error(fmt::format(
-        "--base: there is no file or folder '{}'; for a revision of git, check it out beside this "
-        "one: git worktree add FOLDER {}",
-        base, base));
-  }
   const auto catalog = TRY(load_catalog(context.config));
   const auto estimate = TRY(estimate_paths(arguments.paths, catalog, options));
   std::optional<guardrails::EstimateComparison> comparison;
   if (!arguments.base.empty()) {
-    const auto before = TRY(estimate_paths(arguments.base, catalog, options));
+    const auto before = TRY(estimate_base(arguments, catalog, options));
     comparison = guardrails::compare_estimates(before, estimate);
   }
   const guardrails::EstimateComparison* compared = comparison ? &*comparison : nullptr;
   const auto findings = guardrails::find_problems(estimate, compared, limits);
-  print_estimate(arguments, estimate, compared, findings, context);
+  std::vector<Table> history;
+  if (arguments.asks_ledger) {
+    auto found = TRY(estimate_history(estimate, arguments.by, context));
+    history = std::move(found);
+  }
+  print_estimate(arguments, estimate, compared, findings, history, context);
   for (const guardrails::Finding& finding : findings) {
     if (!finding.fails) continue;
     context.console.warn(fmt::format("{}: {}", finding.about, finding.message));
@@ -122,7 +143,8 @@ Verb declare_estimate(CLI::App& app) {
                    "files, folders, or - for standard input")
       ->required();
   command->add_option("--base", options->base,
-                      "Files or folders of the state before; shows what the change costs");
+                      "The state before: a revision of git, or files and folders; shows what the "
+                      "change costs");
   add_pricing_options(*command, options->pricing);
   command->add_option("--max-per-hour", options->max_per_hour, "Fail above this, exit code 1");
   command->add_option("--max-per-run", options->max_per_run, "Fail where a run may cost more");
@@ -131,6 +153,11 @@ Verb declare_estimate(CLI::App& app) {
                       "Fail where the change adds more a month");
   command->add_flag("--refuse-unpriced", options->refuses_unpriced,
                     "Fail where something can't be priced");
+  command->add_flag("--history", options->asks_ledger,
+                    "Add from the ledger whose it is, what their budgets have left after it, and "
+                    "what similar workloads really cost");
+  command->add_option("--by", options->by, "The dimension of owners, for --history")
+      ->capture_default_str();
   command->add_option("--format", options->format, "text, csv, json, markdown, sarif or junit")
       ->check(CLI::IsMember({"text", "csv", "json", "markdown", "sarif", "junit"}))
       ->capture_default_str();

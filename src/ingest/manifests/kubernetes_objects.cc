@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -115,16 +116,60 @@ const DocumentNode::Field* find_gpu_resource(const DocumentNode& node) {
   return nullptr;
 }
 
+// Objects of the files that others take pods from: ServingRuntimes and TrainingRuntimes.
+using RuntimesByName = std::map<std::string, const DocumentNode*, std::less<>>;
+
+std::string runtime_key(std::string_view kind, std::string_view name_space, std::string_view name) {
+  const bool is_of_cluster = kind.starts_with("Cluster");
+  return fmt::format("{} {}/{}", kind, is_of_cluster ? "" : name_space, name);
+}
+
+bool is_runtime_kind(std::string_view kind) {
+  return kind.ends_with("ServingRuntime") || kind.ends_with("TrainingRuntime");
+}
+
+DocumentNode mapping_node(int line) {
+  DocumentNode node;
+  node.kind = DocumentNode::Kind::kMapping;
+  node.line = line;
+  return node;
+}
+
+// A pod template of this spec.
+DocumentNode template_of(DocumentNode pod_spec) {
+  DocumentNode pod_template = mapping_node(pod_spec.line);
+  pod_template.fields.emplace_back("spec", std::move(pod_spec));
+  return pod_template;
+}
+
+DocumentNode& field_of(DocumentNode& node, std::string_view key) {
+  node.kind = DocumentNode::Kind::kMapping;
+  const auto at = std::ranges::find(node.fields, key, &DocumentNode::Field::key);
+  if (at != node.fields.end()) return at->value;
+  return node.fields.emplace_back(std::string(key), DocumentNode()).value;
+}
+
+// Puts the values of `over` into `under`, key by key; lists are replaced.
+void overlay(DocumentNode& under, const DocumentNode& over) {
+  if (!under.is_mapping() || !over.is_mapping()) {
+    if (over) under = over;
+    return;
+  }
+  for (const auto& [key, value] : over.fields) overlay(field_of(under, key), value);
+}
+
 // What one object becomes. `problem` is an Error about the object as a whole.
 class ObjectReader {
  public:
-  ObjectReader(const DocumentNode& object, const DeviceClaims& claims)
+  ObjectReader(const DocumentNode& object, const DeviceClaims& claims,
+               const RuntimesByName& runtimes)
       : object_(object),
         spec_(object["spec"]),
         kind_(object["kind"].scalar),
         group_(api_group(object)),
         name_space_(object.at("metadata.namespace").scalar),
-        claims_(claims) {}
+        claims_(claims),
+        runtimes_(runtimes) {}
 
   // Nothing for a kind that is not known.
   Result<std::optional<WorkloadRequest>> read() {
@@ -149,9 +194,12 @@ class ObjectReader {
   Result<bool> read_kind() {
     if (kind_ == "Pod") return read_pod();
     if (kind_ == "Deployment" || kind_ == "StatefulSet" || kind_ == "ReplicaSet" ||
-        kind_ == "ReplicationController") {
+        kind_ == "ReplicationController" || kind_ == "Rollout") {
       const auto replicas = TRY(read_whole(spec_, "replicas", 1, kReplicasMax));
       ReplicaGroup& group = add("", spec_["template"], replicas);
+      if (kind_ == "Rollout" && spec_.has("workloadRef")) {
+        group.problem = "its pods are those of the object that workloadRef names";
+      }
       add_volumes(read_claim_templates(spec_["volumeClaimTemplates"]), group);
       return true;
     }
@@ -170,11 +218,23 @@ class ObjectReader {
     if (kind_ == "RayService") return read_ray(spec_["rayClusterConfig"]);
     if (kind_ == "RayJob") {
       workload_.lifetime = Lifetime::kRun;
+      if (!spec_.has("rayClusterSpec")) {
+        add("cluster", DocumentNode(), 1).problem =
+            "it runs on the Ray cluster that its clusterSelector names, which is priced where it "
+            "is made";
+        return true;
+      }
       const bool is_read = TRY(read_ray(spec_["rayClusterSpec"]));
       TRY(limit_run(spec_, 1000));
       return is_read;
     }
     if (kind_ == "InferenceService") return read_inference_service();
+    if (kind_ == "LLMInferenceService") return read_llm_service();
+    if (kind_ == "NIMService" && group_ == "apps.nvidia.com") return read_nim_service();
+    if (kind_ == "Notebook" && group_ == "kubeflow.org") {
+      add("", spec_["template"], 1);
+      return true;
+    }
     if (kind_ == "TrainJob") return read_train_job();
     if (kind_ == "AppWrapper") return read_app_wrapper();
     if (kind_ == "Workload" && group_ == "kueue.x-k8s.io") return read_kueue_workload();
@@ -193,7 +253,8 @@ class ObjectReader {
     auto labels = read_texts(pod_template.at("metadata.labels"));
     for (const auto& [key, value] : labels) workload_.labels.emplace(key, value);
     // These give their pods the labels of the object.
-    const bool has_templates = kind_ != "InferenceService" && kind_ != "TrainJob";
+    const bool has_templates = kind_ != "InferenceService" && kind_ != "TrainJob" &&
+                               kind_ != "LLMInferenceService" && kind_ != "NIMService";
     if (has_templates) group.pod_labels = std::move(labels);
     group.isolation->is_partial = !has_templates;
     for (const auto& [key, value] : read_texts(pod_template.at("metadata.annotations"))) {
@@ -328,6 +389,12 @@ class ObjectReader {
     add("head", cluster.at("headGroupSpec.template"), 1);
     const bool autoscales = cluster["enableInTreeAutoscaling"].scalar == "true";
     for (const DocumentNode& worker : cluster["workerGroupSpecs"].items) {
+      if (worker["suspend"].scalar == "true") {
+        workload_.notes.push_back(
+            fmt::format("its workers '{}' are suspended, and not in the price",
+                        printable_text(worker["groupName"].scalar, 120)));
+        continue;
+      }
       const auto least = TRY(read_whole(worker, "minReplicas", 0, kReplicasMax));
       const auto replicas = TRY(read_whole(worker, "replicas", least, kReplicasMax));
       const auto most = TRY(read_whole(worker, "maxReplicas", replicas, 2'147'483'647));
@@ -349,51 +416,158 @@ class ObjectReader {
     return true;
   }
 
+  // The runtime that a component names, or null: it names none, or none of the files is it.
+  const DocumentNode* find_runtime(std::initializer_list<std::string_view> kinds,
+                                   std::string_view name) const {
+    if (name.empty()) return nullptr;
+    for (const std::string_view kind : kinds) {
+      const auto at = runtimes_.find(runtime_key(kind, name_space_, name));
+      if (at != runtimes_.end()) return at->second;
+    }
+    return nullptr;
+  }
+
   // A component of an InferenceService: its spec is a pod's, and `model` or the name of a framework
-  // holds the container that KServe fills in.
+  // holds the container that KServe lays over that of the serving runtime.
   Result<void> add_component(std::string_view name, const DocumentNode& component) {
     static constexpr std::string_view kFrameworks[] = {
         "model", "sklearn",     "xgboost", "tensorflow", "pytorch", "triton",
         "onnx",  "huggingface", "pmml",    "lightgbm",   "paddle"};
-    DocumentNode pod_template;
-    pod_template.kind = DocumentNode::Kind::kMapping;
-    pod_template.line = component.line;
     DocumentNode pod_spec = component;
+    std::string runtime_name;
+    bool lacks_resources = false;
     for (const std::string_view framework : kFrameworks) {
       if (!component.has(framework)) continue;
-      auto containers = std::ranges::find(pod_spec.fields, "containers", &DocumentNode::Field::key);
-      if (containers == pod_spec.fields.end()) {
-        pod_spec.fields.emplace_back("containers", DocumentNode());
-        containers = std::prev(pod_spec.fields.end());
-        containers->value.kind = DocumentNode::Kind::kSequence;
+      const DocumentNode& model = component[framework];
+      runtime_name = model["runtime"].scalar;
+      const DocumentNode* const runtime =
+          find_runtime({"ServingRuntime", "ClusterServingRuntime"}, runtime_name);
+      if (runtime != nullptr) {
+        lay_over_runtime(*runtime, model, pod_spec);
+        continue;
       }
-      containers->value.items.push_back(component[framework]);
+      lacks_resources = lacks_resources || !model.has("resources");
+      DocumentNode& containers = field_of(pod_spec, "containers");
+      containers.kind = DocumentNode::Kind::kSequence;
+      containers.items.push_back(model);
     }
-    DocumentNode meta;
-    meta.kind = DocumentNode::Kind::kMapping;
+    DocumentNode meta = mapping_node(component.line);
     meta.fields.emplace_back("annotations", object_.at("metadata.annotations"));
+    DocumentNode pod_template = template_of(std::move(pod_spec));
+    pod_template.line = component.line;
     pod_template.fields.emplace_back("metadata", std::move(meta));
-    pod_template.fields.emplace_back("spec", std::move(pod_spec));
     const auto least = TRY(read_whole(component, "minReplicas", 1, kReplicasMax));
     const auto most = TRY(read_whole(component, "maxReplicas", least, kReplicasMax));
     ReplicaGroup& group = add(name, pod_template, least);
     if (most > least) group.replicas_max = most;
+    if (lacks_resources && !runtime_name.empty()) {
+      group.problem = fmt::format(
+          "it states no resources, and its serving runtime '{}' is in none of the files",
+          printable_text(runtime_name, 120));
+    }
     if (component.has("workerSpec")) {
       const DocumentNode& workers = component["workerSpec"];
       const auto pipeline = TRY(read_whole(workers, "pipelineParallelSize", 2, 10'000));
-      DocumentNode worker_template;
-      worker_template.kind = DocumentNode::Kind::kMapping;
-      worker_template.line = workers.line;
-      worker_template.fields.emplace_back("spec", workers);
       const std::uint64_t more = pipeline > 0 ? pipeline - 1 : 0;
       if (more > 0 && std::max(least, most) > kReplicasMax / more) {
         return fail(ErrorCode::kLimit,
                     fmt::format("line {}: more than {} pods", workers.line, kReplicasMax));
       }
-      ReplicaGroup& worker = add(fmt::format("{} worker", name), worker_template, least * more);
+      ReplicaGroup& worker =
+          add(fmt::format("{} worker", name), template_of(workers), least * more);
       if (most > least) worker.replicas_max = most * more;
     }
     return {};
+  }
+
+  // The containers of a serving runtime, the first or `kserve-container` of which the model
+  // changes, and where its pods run.
+  static void lay_over_runtime(const DocumentNode& runtime, const DocumentNode& model,
+                               DocumentNode& pod_spec) {
+    DocumentNode containers = runtime["containers"];
+    auto own = std::ranges::find_if(containers.items, [](const DocumentNode& container) {
+      return container["name"].scalar == "kserve-container";
+    });
+    if (own == containers.items.end()) own = containers.items.begin();
+    if (own == containers.items.end()) {
+      containers.kind = DocumentNode::Kind::kSequence;
+      containers.items.push_back(model);
+    } else {
+      for (const std::string_view key : {"resources", "image", "env"}) {
+        if (model.has(key)) overlay(field_of(*own, key), model[key]);
+      }
+    }
+    DocumentNode& all = field_of(pod_spec, "containers");
+    all.kind = DocumentNode::Kind::kSequence;
+    all.items.insert(all.items.end(), containers.items.begin(), containers.items.end());
+    for (const std::string_view key : {"nodeSelector", "affinity", "volumes"}) {
+      if (runtime.has(key) && !pod_spec.has(key)) field_of(pod_spec, key) = runtime[key];
+    }
+  }
+
+  // One pool of an LLMInferenceService: that of the whole, or of prefill. With workers, each
+  // replica is a leader and as many workers as its parallelism leaves.
+  Result<void> add_llm_pool(std::string_view name, const DocumentNode& pool) {
+    const auto replicas = TRY(read_whole(pool, "replicas", 1, kReplicasMax));
+    ReplicaGroup& leader = add(name, template_of(pool["template"]), replicas);
+    if (!pool.has("template")) {
+      leader.problem =
+          "its pods are those of a configuration (baseRefs) that is not read; state its template";
+    }
+    if (!pool.has("worker")) return {};
+    const DocumentNode& parallelism = pool["parallelism"];
+    const auto data = TRY(read_whole(parallelism, "data", 0, 100'000));
+    const auto local = TRY(read_whole(parallelism, "dataLocal", 1, 100'000));
+    const auto pipeline = TRY(read_whole(parallelism, "pipeline", 1, 100'000));
+    const std::uint64_t size = data > 0 ? data / std::max<std::uint64_t>(local, 1) : pipeline;
+    const std::uint64_t more = size > 0 ? size - 1 : 0;
+    if (more > 0 && replicas > kReplicasMax / more) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("line {}: more than {} pods", pool.line, kReplicasMax));
+    }
+    const std::string worker = name.empty() ? "worker" : fmt::format("{} worker", name);
+    add(worker, template_of(pool["worker"]), replicas * more);
+    return {};
+  }
+
+  Result<bool> read_llm_service() {
+    const bool has_prefill = spec_.has("prefill");
+    TRY(add_llm_pool(has_prefill ? "decode" : "", spec_));
+    if (has_prefill) TRY(add_llm_pool("prefill", spec_["prefill"]));
+    if (spec_.has("router")) {
+      workload_.notes.emplace_back("its router is not in the price; nothing says what it takes");
+    }
+    return true;
+  }
+
+  // NVIDIA's NIM operator.
+  Result<bool> read_nim_service() {
+    DocumentNode container = mapping_node(spec_.line);
+    container.fields.emplace_back("resources", spec_["resources"]);
+    DocumentNode pod_spec = mapping_node(spec_.line);
+    DocumentNode& containers = field_of(pod_spec, "containers");
+    containers.kind = DocumentNode::Kind::kSequence;
+    containers.items.push_back(std::move(container));
+    for (const std::string_view key : {"nodeSelector", "affinity"}) {
+      if (spec_.has(key)) field_of(pod_spec, key) = spec_[key];
+    }
+    const auto replicas = TRY(read_whole(spec_, "replicas", 1, kReplicasMax));
+    const auto nodes = TRY(read_whole(spec_["multiNode"], "size", 1, 10'000));
+    if (nodes > 0 && replicas > kReplicasMax / nodes) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("line {}: more than {} pods", spec_.line, kReplicasMax));
+    }
+    ReplicaGroup& group = add("", template_of(std::move(pod_spec)), replicas * nodes);
+    if (spec_.at("scale.enabled").scalar == "true") {
+      const auto most = TRY(read_whole(spec_.at("scale.hpa"), "maxReplicas", replicas,
+                                       kReplicasMax / std::max<std::uint64_t>(nodes, 1)));
+      if (most > replicas) group.replicas_max = most * nodes;
+    }
+    if (!spec_.has("resources") || spec_.has("draResources")) {
+      group.problem =
+          "its operator gives it the GPUs of the profile that it chooses; state them in resources";
+    }
+    return true;
   }
 
   Result<bool> read_inference_service() {
@@ -403,7 +577,8 @@ class ObjectReader {
     }
     const bool states_nothing =
         std::ranges::all_of(workload_.groups, [](const ReplicaGroup& group) {
-          return group.gpus.empty() && group.cpu_milli == 0 && group.memory_bytes == 0;
+          return group.gpus.empty() && group.cpu_milli == 0 && group.memory_bytes == 0 &&
+                 group.problem.empty();
         });
     if (states_nothing) {
       workload_.notes.emplace_back(
@@ -412,34 +587,95 @@ class ObjectReader {
     return true;
   }
 
-  // trainer.kubeflow.org: the runtime that it names holds the pods; the trainer's own resources
-  // take the place of the runtime's.
+  // What the TrainJob itself says of the pods of a job of its runtime.
+  DocumentNode train_overrides(std::string_view job) const {
+    DocumentNode overrides = mapping_node(object_.line);
+    for (const std::string_view list : {"podSpecOverrides", "podTemplateOverrides"}) {
+      for (const DocumentNode& entry : spec_[list].items) {
+        const auto& targets = entry["targetJobs"].items;
+        const bool is_meant = std::ranges::any_of(
+            targets, [&](const DocumentNode& target) { return target["name"].scalar == job; });
+        if (!is_meant) continue;
+        const DocumentNode& of_pods = list == "podSpecOverrides" ? entry : entry["spec"];
+        for (const std::string_view key : {"nodeSelector", "affinity"}) {
+          if (of_pods.has(key)) overlay(field_of(overrides, key), of_pods[key]);
+        }
+      }
+    }
+    return overrides;
+  }
+
+  // The container of a node of the training, which the trainer changes.
+  static void change_trainer(const DocumentNode& trainer, DocumentNode& container) {
+    if (trainer.has("resourcesPerNode")) {
+      field_of(container, "resources") = trainer["resourcesPerNode"];
+    }
+    for (const std::string_view key : {"image", "env"}) {
+      if (trainer.has(key)) field_of(container, key) = trainer[key];
+    }
+  }
+
+  // trainer.kubeflow.org: the runtime that it names holds the pods; what the trainer states takes
+  // the place of the runtime's.
   Result<bool> read_train_job() {
     workload_.lifetime = Lifetime::kRun;
     const DocumentNode& trainer = spec_["trainer"];
-    const auto nodes = TRY(read_whole(trainer, "numNodes", 1, kReplicasMax));
-    DocumentNode container;
-    container.kind = DocumentNode::Kind::kMapping;
-    container.fields.emplace_back("name", DocumentNode());
-    container.fields.emplace_back("resources", trainer["resourcesPerNode"]);
-    for (const std::string_view key : {"image", "env"}) {
-      if (trainer.has(key)) container.fields.emplace_back(std::string(key), trainer[key]);
+    const DocumentNode& reference = spec_["runtimeRef"];
+    const std::string kind =
+        reference.has("kind") ? reference["kind"].scalar : std::string("ClusterTrainingRuntime");
+    if (const auto* const runtime = find_runtime({kind}, reference["name"].scalar)) {
+      return read_train_runtime(*runtime, trainer);
     }
-    DocumentNode containers;
+    const auto nodes = TRY(read_whole(trainer, "numNodes", 1, kReplicasMax));
+    if (!trainer.has("numNodes")) {
+      workload_.notes.emplace_back(
+          "it does not state trainer.numNodes; one is assumed, its runtime may state more");
+    }
+    DocumentNode container = mapping_node(object_.line);
+    change_trainer(trainer, container);
+    DocumentNode pod_spec = train_overrides("node");
+    DocumentNode& containers = field_of(pod_spec, "containers");
     containers.kind = DocumentNode::Kind::kSequence;
     containers.items.push_back(std::move(container));
-    DocumentNode pod_spec;
-    pod_spec.kind = DocumentNode::Kind::kMapping;
-    pod_spec.fields.emplace_back("containers", std::move(containers));
-    DocumentNode pod_template;
-    pod_template.kind = DocumentNode::Kind::kMapping;
+    DocumentNode pod_template = template_of(std::move(pod_spec));
     pod_template.line = trainer ? trainer.line : object_.line;
-    pod_template.fields.emplace_back("spec", std::move(pod_spec));
     ReplicaGroup& group = add("node", pod_template, nodes);
     if (!trainer.has("resourcesPerNode")) {
       group.problem = fmt::format(
-          "the runtime '{}' states what a node of it asks for; state trainer.resourcesPerNode",
-          printable_text(spec_.at("runtimeRef.name").scalar, 120));
+          "its runtime '{}' says what a node asks for, and is in none of the files; state "
+          "trainer.resourcesPerNode, or give that file",
+          printable_text(reference["name"].scalar, 120));
+    }
+    return true;
+  }
+
+  // The jobs of a runtime: that of the trainer, and those that prepare data, or launch it.
+  Result<bool> read_train_runtime(const DocumentNode& runtime, const DocumentNode& trainer) {
+    const DocumentNode& terms = runtime["mlPolicy"];
+    const auto nodes_of_runtime = TRY(read_whole(terms, "numNodes", 1, kReplicasMax));
+    const auto nodes = TRY(read_whole(trainer, "numNodes", nodes_of_runtime, kReplicasMax));
+    const bool launches_as_node = terms.at("mpi.runLauncherAsNode").scalar == "true";
+    for (const DocumentNode& job : runtime.at("template.spec.replicatedJobs").items) {
+      const std::string& name = job["name"].scalar;
+      const bool trains =
+          name == "node" ||
+          job.at("template.metadata.labels")["trainer.kubeflow.org/trainjob-ancestor-step"]
+                  .scalar == "trainer";
+      const bool is_launcher = name == "launcher";
+      DocumentNode pod_template = job.at("template.spec.template");
+      overlay(field_of(pod_template, "spec"), train_overrides(name));
+      for (DocumentNode& container : field_of(field_of(pod_template, "spec"), "containers").items) {
+        const bool is_node =
+            container["name"].scalar == "node" || container["name"].scalar == "trainer";
+        if (is_node && (trains || launches_as_node)) change_trainer(trainer, container);
+      }
+      const std::uint64_t launched = launches_as_node && nodes > 0 ? 1 : 0;
+      const std::uint64_t pods = trains && !is_launcher ? nodes - launched : 1;
+      add(name, pod_template, pods);
+    }
+    if (workload_.groups.empty()) {
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("line {}: its runtime has no jobs", runtime.line));
     }
     return true;
   }
@@ -461,7 +697,7 @@ class ObjectReader {
       const std::string& kind = object["kind"].scalar;
       if (is_without_cost(kind) || (kind == "Service" && api_group(object).empty())) continue;
       place_in_namespace(object);
-      const auto inner = TRY(ObjectReader(object, claims_).read());
+      const auto inner = TRY(ObjectReader(object, claims_, runtimes_).read());
       if (!inner) {
         return fail(ErrorCode::kUnsupported,
                     fmt::format("line {}: it holds a {}, a kind that is not known", object.line,
@@ -532,10 +768,14 @@ class ObjectReader {
   Result<bool> read_knative() {
     const DocumentNode& revision = spec_["template"];
     const DocumentNode& annotations = revision.at("metadata.annotations");
+    // Older versions write "minScale".
+    const auto scale = [&](std::string_view key, std::string_view older_key) {
+      return read_whole(annotations, annotations.has(key) ? key : older_key, 0, kReplicasMax);
+    };
     const auto least =
-        TRY(read_whole(annotations, "autoscaling.knative.dev/min-scale", 0, kReplicasMax));
+        TRY(scale("autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/minScale"));
     const auto most =
-        TRY(read_whole(annotations, "autoscaling.knative.dev/max-scale", 0, kReplicasMax));
+        TRY(scale("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale"));
     ReplicaGroup& group = add("", revision, std::max<std::uint64_t>(least, 1));
     if (most > group.replicas) group.replicas_max = most;
     if (least == 0) {
@@ -550,6 +790,7 @@ class ObjectReader {
   std::string group_;
   std::string name_space_;
   const DeviceClaims& claims_;
+  const RuntimesByName& runtimes_;
   WorkloadRequest workload_;
 };
 
@@ -577,6 +818,7 @@ class ObjectsReader {
       flatten(document.node, document.file);
     }
     for (const auto& [file, object] : objects_) collect_class(*object);
+    for (const auto& [file, object] : objects_) collect_runtime(*object);
     for (const auto& [file, object] : objects_) collect_claim(*object);
     for (const auto& [file, object] : objects_) read_object(file, *object);
     for (const auto& [file, object] : objects_) collect_cluster_object(*object, reading_.cluster);
@@ -597,6 +839,14 @@ class ObjectsReader {
   void collect_class(const DocumentNode& object) {
     if (object["kind"].scalar != "DeviceClass") return;
     claims_.classes.emplace(object.at("metadata.name").scalar, &object["spec"]);
+  }
+
+  void collect_runtime(const DocumentNode& object) {
+    const std::string& kind = object["kind"].scalar;
+    if (!is_runtime_kind(kind)) return;
+    runtimes_.emplace(runtime_key(kind, object.at("metadata.namespace").scalar,
+                                  object.at("metadata.name").scalar),
+                      &object["spec"]);
   }
 
   void collect_claim(const DocumentNode& object) {
@@ -660,7 +910,7 @@ class ObjectsReader {
   void read_object(const std::string& file, const DocumentNode& object) {
     const std::string& kind = object["kind"].scalar;
     if (is_claim_kind(kind) || is_autoscaler_kind(kind)) return;
-    auto workload = ObjectReader(object, claims_).read();
+    auto workload = ObjectReader(object, claims_, runtimes_).read();
     if (!workload) {
       set_aside(file, object, workload.error().message);
       return;
@@ -750,6 +1000,7 @@ class ObjectsReader {
 
   std::vector<std::pair<std::string, const DocumentNode*>> objects_;
   DeviceClaims claims_;
+  RuntimesByName runtimes_;
   std::map<std::string, Lifetime, std::less<>> shared_users_;  // by the claim
   ManifestReading reading_;
 };

@@ -2,8 +2,9 @@
 //
 // Known are Pod, Deployment, StatefulSet, ReplicaSet, ReplicationController, Job, CronJob
 // (Kubernetes); JobSet, LeaderWorkerSet (kubernetes-sigs); PyTorchJob, TFJob, MPIJob, XGBoostJob,
-// PaddleJob, JAXJob and TrainJob (Kubeflow); RayCluster, RayJob, RayService (KubeRay);
-// InferenceService (KServe); Job of Volcano; Workload of Kueue; Service of Knative; claims
+// PaddleJob, JAXJob, TrainJob and Notebook (Kubeflow); RayCluster, RayJob, RayService (KubeRay);
+// InferenceService, LLMInferenceService (KServe); NIMService (NVIDIA); Rollout (Argo); Job of
+// Volcano; Workload of Kueue; Service of Knative; claims
 // (resource.k8s.io), and Lists of these. HorizontalPodAutoscaler and ScaledObject raise the
 // replicas of what they scale.
 #pragma once

@@ -124,6 +124,35 @@ TEST(KubernetesObjects, ReadsTheReplicasOfEveryKind) {
        "{template: "
        "GPUS}}]",
        "1x8"},
+      {"apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nspec: {replicas: 2, template: GPUS}",
+       "2x8"},
+      {"apiVersion: serving.knative.dev/v1\nkind: Service\nspec: {template: {metadata: "
+       "{annotations: {autoscaling.knative.dev/minScale: '2', autoscaling.knative.dev/max-scale: "
+       "'3'}}, spec: {containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]}}}",
+       "2-3x1"},
+      {"apiVersion: kubeflow.org/v1\nkind: Notebook\nspec: {template: GPUS}", "1x8"},
+      {"apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMService\nspec: {replicas: 2, scale: "
+       "{enabled: true, hpa: {maxReplicas: 5}}, resources: {limits: {nvidia.com/gpu: 1}}}",
+       "2-5x1"},
+      {"apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMService\nspec: {replicas: 2}", "2x0 ?"},
+      {"apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nspec: {replicas: 3, "
+       "template: {containers: [{resources: {limits: {nvidia.com/gpu: 2}}}]}}",
+       "3x2"},
+      {"apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nspec: {replicas: 2, "
+       "parallelism: {data: 32, dataLocal: 8, tensor: 1}, template: {containers: [{resources: "
+       "{limits: {nvidia.com/gpu: 8}}}]}, worker: {containers: [{resources: {limits: "
+       "{nvidia.com/gpu: 8}}}]}, prefill: {replicas: 3, template: {containers: [{resources: "
+       "{limits: {nvidia.com/gpu: 4}}}]}}}",
+       "decode 2x8, decode worker 6x8, prefill 3x4"},
+      {"apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nspec: {baseRefs: "
+       "[{name: x}]}",
+       "1x0 ?"},
+      {"apiVersion: ray.io/v1\nkind: RayJob\nspec: {clusterSelector: {ray.io/cluster: prod}}",
+       "cluster 1x0 ?"},
+      {"apiVersion: ray.io/v1\nkind: RayCluster\nspec: {headGroupSpec: {template: CPUS}, "
+       "workerGroupSpecs: [{groupName: g, replicas: 2, template: GPUS}, {groupName: s, suspend: "
+       "true, replicas: 4, template: GPUS}]}",
+       "head 1x0, g 2x8"},
   };
   for (const KindCase& one : cases) {
     EXPECT_EQ(groups_in(with_pods(one.text)), one.groups) << one.text;
@@ -358,6 +387,46 @@ TEST(KubernetesObjects, AutoscalersRaiseWhatTheyScale) {
           "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec: "
           "{scaleTargetRef: {kind: Deployment, name: d}, minReplicas: 2, maxReplicas: 9}\n")),
       "2-9x8");
+}
+
+constexpr const char* kTrainingRuntime =
+    "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: "
+    "torch}\nspec: {mlPolicy: {numNodes: 3}, template: {spec: {replicatedJobs: [{name: "
+    "dataset-initializer, template: {spec: {template: CPUS}}}, {name: node, template: {spec: "
+    "{template: {spec: {containers: [{name: node, resources: {limits: {nvidia.com/gpu: "
+    "4}}}]}}}}}]}}}"
+    "\n---\napiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nspec: {runtimeRef: {name: "
+    "torch}";
+
+TEST(KubernetesObjects, TakesPodsFromTheRuntimeThatIsNamed) {
+  for (const auto& [more, groups] : {
+           std::pair("}", "dataset-initializer 1x0, node 3x4"),
+           std::pair(", trainer: {numNodes: 2}}", "dataset-initializer 1x0, node 2x4"),
+           std::pair(", trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}}",
+                     "dataset-initializer 1x0, node 3x8"),
+       }) {
+    EXPECT_EQ(groups_in(with_pods(std::string(kTrainingRuntime) + more)), groups) << more;
+  }
+  const auto placed = read_one(
+      with_pods(std::string(kTrainingRuntime) +
+                ", podTemplateOverrides: [{targetJobs: [{name: node}], spec: {nodeSelector: "
+                "{nvidia.com/gpu.product: NVIDIA-H200}}}]}"));
+  ASSERT_EQ(placed.workloads.size(), 1U);
+  EXPECT_EQ(placed.workloads[0].groups[0].place.gpu_model, "");
+  EXPECT_EQ(placed.workloads[0].groups[1].place.gpu_model, "NVIDIA-H200");
+
+  const std::string served =
+      "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: vllm}\nspec: "
+      "{nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}, containers: [{name: kserve-container, "
+      "resources: {requests: {cpu: 4}, limits: {nvidia.com/gpu: 2}}}]}\n---\napiVersion: "
+      "serving.kserve.io/v1beta1\nkind: InferenceService\nspec: {predictor: {model: {runtime: ";
+  EXPECT_EQ(groups_in(served + "vllm}}}"), "predictor 1x2");
+  EXPECT_EQ(groups_in(served + "vllm, resources: {limits: {nvidia.com/gpu: 4}}}}}"),
+            "predictor 1x4");
+  const auto reading = read_one(served + "vllm, resources: {limits: {nvidia.com/gpu: 4}}}}}");
+  EXPECT_EQ(reading.workloads.at(0).groups.at(0).cpu_milli, 4000U);
+  EXPECT_EQ(reading.workloads[0].groups[0].place.gpu_model, "NVIDIA-L4");
+  EXPECT_EQ(groups_in(served + "other}}}"), "predictor 1x0 ?");
 }
 
 TEST(KubernetesObjects, SaysWhatItDoesNotKnow) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -52,8 +53,24 @@ constexpr std::size_t kClaimedRequestsMax = 64;  // of all claims of a pod
 
 using NodeLabels = std::map<std::string, std::string, std::less<>>;
 
+// One value of several that a node may have: the first if all are names of one model of GPU, else
+// all of them, which is none that is known.
+std::string one_model_of(const DocumentNode& values) {
+  const GpuModel* model = nullptr;
+  std::string all;
+  bool is_one = true;
+  for (const DocumentNode& value : values.items) {
+    const GpuModel* const own = find_gpu_model(value.scalar);
+    is_one = is_one && own != nullptr && (model == nullptr || own == model);
+    model = own;
+    if (!all.empty()) all += " or ";
+    all += value.scalar;
+  }
+  return is_one && model != nullptr ? values.items.front().scalar : all;
+}
+
 // What the pod demands of its node: its selector, and the required terms of its affinity that leave
-// one value.
+// one value, or several models of GPUs.
 NodeLabels demanded_labels(const DocumentNode& pod_spec) {
   NodeLabels labels = read_texts(pod_spec["nodeSelector"]);
   const DocumentNode& terms = pod_spec.at(
@@ -62,8 +79,14 @@ NodeLabels demanded_labels(const DocumentNode& pod_spec) {
   if (terms.items.size() != 1) return labels;
   for (const DocumentNode& term : terms.items[0]["matchExpressions"].items) {
     const DocumentNode& values = term["values"];
-    if (term["operator"].scalar != "In" || values.items.size() != 1) continue;
-    labels.emplace(term["key"].scalar, values.items[0].scalar);
+    if (term["operator"].scalar != "In" || values.items.empty()) continue;
+    const bool names_model =
+        std::ranges::find(kModelKeys, term["key"].scalar) != std::end(kModelKeys);
+    if (values.items.size() == 1) {
+      labels.emplace(term["key"].scalar, values.items[0].scalar);
+    } else if (names_model) {
+      labels.emplace(term["key"].scalar, one_model_of(values));
+    }
   }
   return labels;
 }

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/ascii.h"
 #include "core/gpu/gpu_model.h"
 #include "core/limits.h"
 #include "core/plain_text.h"
@@ -15,6 +18,7 @@
 #include "core/whole_count.h"
 #include "ingest/manifests/slurm_options.h"
 #include "ingest/schedulers/slurm/duration.h"
+#include "ingest/schedulers/slurm/hostlist.h"
 #include "ingest/schedulers/slurm/job_labels.h"
 #include "ingest/schedulers/slurm/mig_type.h"
 #include "ingest/schedulers/slurm/tres.h"
@@ -208,7 +212,15 @@ class SlurmJobReader {
 
   Result<std::uint64_t> memory(std::string_view name) const {
     if (!states(name)) return 0;
-    const auto bytes = slurm::parse_memory_bytes(text(name));
+    // sbatch takes "32G", "32g" and "32GB".
+    std::string amount = ascii::lower_case(text(name));
+    if (amount.size() > 1 && amount.ends_with('b') && !ascii::is_digit(amount[amount.size() - 2])) {
+      amount.pop_back();
+    }
+    if (!amount.empty() && std::string_view("kmgt").contains(amount.back())) {
+      amount.back() = static_cast<char>(amount.back() - 'a' + 'A');
+    }
+    const auto bytes = slurm::parse_memory_bytes(amount);
     if (!bytes) return std::unexpected(bytes.error().during(fmt::format("--{}", name)));
     if (*bytes > kSlurmMemoryMax) {
       return fail(ErrorCode::kLimit, fmt::format("--{}: more than any machine has", name));
@@ -231,6 +243,11 @@ class SlurmJobReader {
     const auto per_node = TRY(count("ntasks-per-node", 0));
     tasks_ = tasks;
     tasks_per_node_ = per_node;
+    // A list of nodes asks for all of them.
+    if (nodes_ == 0 && states("nodelist") && text("nodelist").find('/') == std::string_view::npos) {
+      const auto hosts = TRY(slurm::expand_hostlist(text("nodelist")));
+      nodes_ = hosts.size();
+    }
     if (nodes_ == 0 && tasks_ > 0 && tasks_per_node_ > 0) {
       nodes_ = (tasks_ + tasks_per_node_ - 1) / tasks_per_node_;
     }
@@ -337,9 +354,21 @@ class SlurmJobReader {
     return {};
   }
 
+  // "cpu=8" or "cpu:8" of --tres-per-task, which is --cpus-per-task; else 1.
+  Result<std::uint64_t> cpus_of_tres_per_task() const {
+    if (!states("tres-per-task")) return 1;
+    for (const std::string_view entry : split_commas(text("tres-per-task"))) {
+      const AskedGres asked = TRY(read_asked_gres(entry));
+      if (asked.name == "cpu" && asked.count > 0) return asked.count;
+    }
+    return 1;
+  }
+
   // CPUs and memory of one replica.
   Result<void> read_host(ReplicaGroup& group) const {
-    const auto per_task = TRY(count("cpus-per-task", 1));
+    const auto by_tres = TRY(cpus_of_tres_per_task());
+    const auto per_task = TRY(count("cpus-per-task", by_tres));
+    const auto least = TRY(count("mincpus", 0));
     const auto per_gpu = TRY(count("cpus-per-gpu", 0));
     const std::uint64_t tasks = task_count();
     const std::uint64_t here =
@@ -349,7 +378,8 @@ class SlurmJobReader {
     if (here > kSlurmMemoryMax / 1024 / std::max(per_task, per_gpu * 1000 + 1)) {
       return fail(ErrorCode::kLimit, "it asks for more CPUs than any cluster has");
     }
-    const std::uint64_t cpus = per_gpu > 0 ? per_gpu * gpus_per_node_ : here * per_task;
+    const std::uint64_t asked = per_gpu > 0 ? per_gpu * gpus_per_node_ : here * per_task;
+    const std::uint64_t cpus = std::max(asked, least);
     group.cpu_milli = cpus * 1000;
     const auto node = TRY(memory("mem"));
     const auto each_cpu = TRY(memory("mem-per-cpu"));
@@ -459,12 +489,14 @@ void add_comment_labels(std::string_view comment, WorkloadRequest& workload) {
 
 // Turns the options of the parts of one job into a workload, or says why not.
 void add_slurm_workload(ManifestReading& reading, const std::string& file, int line,
-                        const std::vector<SlurmOptions>& parts, std::string_view default_name) {
+                        const std::vector<SlurmOptions>& parts, std::string_view default_name,
+                        std::vector<std::string> notes = {}) {
   WorkloadRequest workload;
   workload.file = file;
   workload.line = line;
   workload.kind = "Slurm job";
   workload.lifetime = Lifetime::kRun;
+  workload.notes = std::move(notes);
   workload.name = printable_text(option_or(parts[0], "job-name", default_name), 200);
   for (const std::string_view label : {"account", "partition", "qos", "wckey"}) {
     const std::string value = option_or(parts[0], label, "");
@@ -486,8 +518,17 @@ void add_slurm_workload(ManifestReading& reading, const std::string& file, int l
   reading.workloads.push_back(std::move(workload));
 }
 
+// What is said of options that Slurm does not have.
+void add_unknown_options(const SlurmOptionWords& read, std::vector<std::string>& notes) {
+  for (const std::string& option : read.unknown) {
+    notes.push_back(fmt::format(
+        "'{}' is no option of Slurm's own; what it asks for is not in the price", option));
+  }
+}
+
 void read_batch_script(ManifestReading& reading, std::string_view text, const std::string& file) {
   std::vector<SlurmOptions> parts(1);
+  std::vector<std::string> notes;
   int number = 0;
   int first = 1;
   bool has_any = false;
@@ -509,12 +550,20 @@ void read_batch_script(ManifestReading& reading, std::string_view text, const st
     }
     const auto words = shell_words(rest);
     const auto added = words ? add_slurm_options(*words, parts.back())
-                             : Result<void>(std::unexpected(words.error()));
+                             : Result<SlurmOptionWords>(std::unexpected(words.error()));
+    std::string problem;
     if (!added) {
-      reading.unpriced.push_back({file, number, "Slurm job", "",
-                                  fmt::format("line {}: {}", number, added.error().message)});
+      problem = added.error().message;
+    } else if (added->count < words->size()) {
+      problem = fmt::format("'{}' is no option, so sbatch refuses the script",
+                            printable_text((*words)[added->count], 60));
+    }
+    if (!problem.empty()) {
+      reading.unpriced.push_back(
+          {file, number, "Slurm job", "", fmt::format("line {}: {}", number, problem)});
       return;
     }
+    add_unknown_options(*added, notes);
   }
   if (!has_any) {
     reading.unpriced.push_back({file, 1, "script", "",
@@ -523,7 +572,81 @@ void read_batch_script(ManifestReading& reading, std::string_view text, const st
     return;
   }
   add_slurm_workload(reading, file, first, parts,
-                     file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
+                     file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1),
+                     std::move(notes));
+}
+
+// The words of a Slurm command in a line, from its name on: behind variables that are set for it,
+// programs that run it ("exec", "time"), and "id=$(". Empty: the line has none in front.
+std::vector<std::string> slurm_command_words(std::vector<std::string> words) {
+  constexpr std::string_view kRunners[] = {"command", "env", "exec", "nohup", "time"};
+  std::size_t at = 0;
+  for (; at < words.size(); ++at) {
+    std::string& word = words[at];
+    if (const std::size_t begin = word.find("$("); begin != std::string::npos) {
+      word.erase(0, begin + 2);
+    } else if (word.starts_with('`')) {
+      word.erase(0, 1);
+    }
+    if (is_slurm_command(word)) break;
+    const std::size_t equals = word.find('=');
+    const bool sets_variable =
+        equals != std::string::npos && equals > 0 && word.find_first_of("/-.") >= equals;
+    if (!sets_variable && std::ranges::find(kRunners, program_name(word)) == std::end(kRunners)) {
+      return {};
+    }
+  }
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
+  if (!words.empty() && words.back().ends_with(')')) words.back().pop_back();
+  return words;
+}
+
+// The job of a command's words; components of a heterogeneous job are separated by ":".
+void read_command(ManifestReading& reading, const std::vector<std::string>& words,
+                  const std::string& file, int line) {
+  const std::string_view program = program_name(words.front());
+  std::vector<SlurmOptions> parts;
+  std::vector<std::string> notes;
+  std::string script;
+  const auto set_aside = [&](std::string reason) {
+    reading.unpriced.push_back({file, line, "command", "", std::move(reason)});
+  };
+  for (auto begin = words.begin() + 1;;) {
+    const auto end = std::find(begin, words.end(), ":");
+    const std::vector<std::string> own(begin, end);
+    SlurmOptions& options = parts.emplace_back();
+    const auto added = add_slurm_options(own, options);
+    if (!added) return set_aside(added.error().message);
+    if (!added->is_certain) {
+      return set_aside(
+          fmt::format("whether '{}' takes a value is not known, so where its options "
+                      "end is not; write {}=VALUE",
+                      added->unknown.back(), added->unknown.back()));
+    }
+    add_unknown_options(*added, notes);
+    if (added->count < own.size()) script = own[added->count];
+    if (end == words.end()) break;
+    begin = end + 1;
+  }
+  const bool submits_script =
+      program == "sbatch" && !script.empty() && !parts.front().contains("wrap");
+  const bool asks_for_gpus = std::ranges::any_of(parts, [](const SlurmOptions& options) {
+    return std::ranges::any_of(options, [](const auto& option) {
+      return option.first.starts_with("gpus") || option.first == "gres" ||
+             option.first == "tres-per-task" || option.first == "ntasks-per-gpu";
+    });
+  });
+  if (submits_script && !asks_for_gpus) {
+    return set_aside(
+        fmt::format("it submits '{}', whose own options say what it asks for; give "
+                    "that file",
+                    printable_text(script, 120)));
+  }
+  if (submits_script) {
+    notes.push_back(fmt::format("what '{}' itself asks for with #SBATCH is not in the price",
+                                printable_text(script, 120)));
+  }
+  add_slurm_workload(reading, file, line, parts, program, std::move(notes));
 }
 
 void read_command_lines(ManifestReading& reading, std::string_view text, const std::string& file) {
@@ -534,19 +657,14 @@ void read_command_lines(ManifestReading& reading, std::string_view text, const s
       reading.unpriced.push_back({file, line.number, "command", "", words.error().message});
       continue;
     }
-    if (words->empty() || !is_slurm_command(words->front())) continue;
+    const std::vector<std::string> command = slurm_command_words(*words);
+    if (command.empty()) continue;
     if (++jobs > kSlurmJobsMax) {
       reading.unpriced.push_back(
           {file, line.number, "command", "", fmt::format("more than {} commands", kSlurmJobsMax)});
       return;
     }
-    SlurmOptions options;
-    const std::vector<std::string> arguments(words->begin() + 1, words->end());
-    if (const auto added = add_slurm_options(arguments, options); !added) {
-      reading.unpriced.push_back({file, line.number, "command", "", added.error().message});
-      continue;
-    }
-    add_slurm_workload(reading, file, line.number, {options}, program_name(words->front()));
+    read_command(reading, command, file, line.number);
   }
 }
 
@@ -564,7 +682,8 @@ bool is_slurm_text(std::string_view text) {
     const std::string_view plain = trimmed_line(line.text);
     if (plain.starts_with("#!") || plain.starts_with("#SBATCH")) return true;
     if (plain.empty() || plain.starts_with('#')) continue;
-    return is_slurm_command(plain.substr(0, plain.find_first_of(" \t")));
+    const auto words = shell_words(plain);
+    return words && !slurm_command_words(*words).empty();
   }
   return false;
 }

@@ -1,8 +1,10 @@
 #include "ingest/manifests/slurm_job.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace pennyweight::manifests {
 namespace {
@@ -51,6 +53,12 @@ TEST(SlurmJob, CountsGpusHoweverTheyAreAskedFor) {
       {"--exclusive --nodes=2 --ntasks-per-node=1 --gpus=7", 2, 4},
       {"--gres=none", 1, 0},
       {"-n 4 -c 8", 1, 0},
+      {"-N 2 --tasks-per-node=4 --gpus-per-task=1", 2, 4},
+      {"--nice=5 --no-requeue --hold -vv -O --gpus-per-n=4 -N2", 2, 4},
+      {"-w gpu[01-03] --gres=gpu:4", 3, 4},
+      {"-sN2 --gres=gpu:8", 2, 8},
+      {"--tres-per-task=cpu=8,gres/gpu=1 -n 4 -N 1", 1, 4},
+      {"--site-plugin=x --gres=gpu:2", 1, 2},
   };
   for (const AskedJob& asked : jobs) {
     const auto reading = read_slurm_text("srun " + std::string(asked.options) + " -t 1 a.out", "x");
@@ -67,7 +75,8 @@ TEST(SlurmJob, RefusesWhatTheTextDoesNotDecide) {
   for (const std::string_view options :
        {"--gres=shard:4", "--gres=gpu:a100:2,gpu:v100:2", "--gpus-per-socket=2",
         "--gres=gpu:", "--gres=gpu:a100:x", "--gpus=x:y:z", "-N 0", "-N x", "--mem=12Q",
-        "-t tomorrow", "--array=5-1", "--array=0-9999999", "-n -1", "--gpus"}) {
+        "-t tomorrow", "--array=5-1", "--array=0-9999999", "-n -1", "--gpus", "--gpu=4",
+        "--site-plugin x --gres=gpu:2", "train.sh", "-n 4 train.sh", "-w 'n[1-'"}) {
     const auto reading = read_slurm_text("sbatch " + std::string(options), "x");
     EXPECT_TRUE(reading.workloads.empty()) << options;
     EXPECT_EQ(reading.unpriced.size(), 1U) << options;
@@ -101,6 +110,48 @@ TEST(SlurmJob, ReadsABatchScriptUpToItsFirstCommand) {
   EXPECT_EQ(group.gpus[0].mig_profile, "3g.20gb");
   EXPECT_EQ(group.gpus[0].count, 2U);
   EXPECT_EQ(group.place.gpu_model, "a100");
+}
+
+TEST(SlurmJob, ReadsDirectivesAsSbatchDoes) {
+  const auto read = [](const std::string& lines) {
+    return read_slurm_text("#!/bin/sh\n" + lines + "srun a\n", "x.sh");
+  };
+  const auto cpus = [&](const std::string& lines) {
+    const ManifestReading reading = read(lines);
+    return reading.workloads.empty() ? 0 : reading.workloads[0].groups[0].cpu_milli / 1000;
+  };
+  EXPECT_EQ(cpus("#SBATCH --tres-per-task=cpu=8,gres/gpu=1 -n 4 -N 1 -t 1\n"), 32U);
+  for (const auto& [amount, gib] : {std::pair("32gb", 32U), std::pair("32GB", 32U),
+                                    std::pair("32g", 32U), std::pair("32768", 32U)}) {
+    const auto job = read(fmt::format("#SBATCH --mem={} -t 1\n", amount));
+    ASSERT_EQ(job.workloads.size(), 1U) << amount;
+    EXPECT_EQ(job.workloads[0].groups[0].memory_bytes >> 30U, gib) << amount;
+  }
+  EXPECT_TRUE(read("#SBATCH --mem=32Gib -t 1\n").workloads.empty());
+  EXPECT_EQ(cpus("#SBATCH --mincpus=16 -n 1 -t 1\n"), 16U);
+  // Options of plugins are named, and don't hide those behind them.
+  const auto plugin = read("#SBATCH --bb-size 5 --cpus-per-task=4 -t 1\n");
+  ASSERT_EQ(plugin.workloads.size(), 1U);
+  EXPECT_EQ(plugin.workloads[0].groups[0].cpu_milli, 4000U);
+  ASSERT_EQ(plugin.workloads[0].notes.size(), 1U);
+  EXPECT_NE(plugin.workloads[0].notes[0].find("'--bb-size'"), std::string::npos);
+  const auto stray = read("#SBATCH --gpus 4 8\n");
+  ASSERT_EQ(stray.unpriced.size(), 1U);
+  EXPECT_NE(stray.unpriced[0].reason.find("line 2: '8' is no option"), std::string::npos);
+}
+
+TEST(SlurmJob, FindsCommandsBehindWhatRunsThem) {
+  const auto reading = read_slurm_text(
+      "CUDA_VISIBLE_DEVICES=0 srun --gpus=2 -t 1 a\nid=$(sbatch --parsable -G 1 -t 1 run.sh)\n"
+      "exec srun -n1 --gres=gpu:1 -t 1 : -N2 --gpus-per-node=4 -t 1 a\necho srun --gpus=8\n",
+      "x.sh");
+  ASSERT_EQ(reading.workloads.size(), 3U);
+  EXPECT_EQ(gpus_of(reading.workloads[0].groups[0]), 2U);
+  EXPECT_EQ(gpus_of(reading.workloads[1].groups[0]), 1U);
+  ASSERT_EQ(reading.workloads[1].notes.size(), 1U);
+  EXPECT_NE(reading.workloads[1].notes[0].find("'run.sh'"), std::string::npos);
+  ASSERT_EQ(reading.workloads[2].groups.size(), 2U);
+  EXPECT_EQ(reading.workloads[2].groups[1].replicas, 2U);
 }
 
 TEST(SlurmJob, ReadsPartsOfAHeterogeneousJob) {

@@ -1,6 +1,7 @@
 // Reads the options of sbatch, srun and salloc from their words.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,8 +19,18 @@ Result<std::vector<std::string>> shell_words(std::string_view line);
 // value ("exclusive") has an empty one.
 using SlurmOptions = std::map<std::string, std::string, std::less<>>;
 
-// Adds the options of `words` up to the first word that is none: the script or the program.
-// Unknown options are skipped; a known one without its value is an Error.
-Result<void> add_slurm_options(const std::vector<std::string>& words, SlurmOptions& options);
+struct SlurmOptionWords {
+  std::size_t count = 0;                  // words before the script or the program
+  std::vector<std::string> unknown = {};  // options that Slurm does not have: "--bb-plugin"
+  // False: a word after an unknown option may be its value, or the script. It is taken for the
+  // value.
+  bool is_certain = true;
+};
+
+// Adds the options of `words` up to the first word that is none. A name may be shortened as long as
+// no other option begins so. A known option without its value, and a beginning of several names,
+// are an Error.
+Result<SlurmOptionWords> add_slurm_options(const std::vector<std::string>& words,
+                                           SlurmOptions& options);
 
 }  // namespace pennyweight::manifests

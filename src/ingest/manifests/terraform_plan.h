@@ -2,7 +2,9 @@
 //
 // Known are instances, scaling groups and node pools of AWS, Google Cloud and Azure. What a plan
 // creates, changes or keeps is in the reading; what it destroys is not, so that two plans, or a
-// plan and nothing, compare as what runs afterwards.
+// plan and nothing, compare as what runs afterwards. A group takes its machine from the launch
+// template or instance template that the plan's configuration says it names. Resources that are not
+// known and name a machine, or run something in Kubernetes, are UnpricedObjects.
 #pragma once
 
 #include <string>

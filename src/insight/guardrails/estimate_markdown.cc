@@ -74,7 +74,7 @@ void append_markdown_table(std::string& out, const Table& table) {
 }  // namespace
 
 std::string estimate_markdown(const Estimate& estimate, const EstimateComparison* comparison,
-                              const std::vector<Finding>& findings) {
+                              const std::vector<Finding>& findings, std::span<const Table> more) {
   std::string out(kMarkdownMarker);
   const EstimateTotals totals = estimate.totals();
   const std::string currency = estimate.currency.text();
@@ -101,6 +101,7 @@ std::string estimate_markdown(const Estimate& estimate, const EstimateComparison
   }
   if (comparison != nullptr) append_markdown_table(out, comparison_table(*comparison));
   for (const Table& table : estimate_tables(estimate)) append_markdown_table(out, table);
+  for (const Table& table : more) append_markdown_table(out, table);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Writes an estimate for people and for CI: tables, Markdown for a pull request, SARIF, JUnit.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +18,11 @@ std::vector<Table> estimate_tables(const Estimate& estimate);
 Table comparison_table(const EstimateComparison& comparison);
 
 // For a comment on a pull request. It begins with kMarkdownMarker, by which the next run finds its
-// comment and replaces it. `comparison` may be null.
+// comment and replaces it. `comparison` may be null; `more` comes last.
 inline constexpr std::string_view kMarkdownMarker = "<!-- pennyweight-estimate -->";
 std::string estimate_markdown(const Estimate& estimate, const EstimateComparison* comparison,
-                              const std::vector<Finding>& findings);
+                              const std::vector<Finding>& findings,
+                              std::span<const Table> more = {});
 
 // SARIF 2.1.0 (OASIS): each finding is a result; one that fails is an error, else a note.
 std::string findings_sarif(const std::vector<Finding>& findings, std::string_view version);
