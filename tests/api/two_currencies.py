@@ -42,8 +42,8 @@ def bill_in_euros(folder):
 make_ledger = serving.make_ledger
 
 
-def server():
-    """`pennyweight serve` on it."""
+def server(report="USD"):
+    """`pennyweight serve` on it, which reports in that currency."""
     serving.make_ledger = bill_in_euros
     serving.CACHE = serving.CACHE / "currencies"
-    return serving.Server(CONFIG)
+    return serving.Server(CONFIG.replace("report: USD", f"report: {report}"))

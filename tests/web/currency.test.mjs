@@ -1,8 +1,9 @@
 // One currency for all pages: the switch, what the server reports in, the rates beside it, and the same
 // amount wherever the same cost is shown.
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
 import {after, before, describe, test} from 'node:test';
-import {address, axe, enter, go, launch, open, program, serve, settled, too_wide} from './browser.mjs';
+import {address, axe, enter, go, launch, open, PAGES, program, serve, settled, too_wide} from './browser.mjs';
 
 const ticks = (text) => {
   const [, sign, whole, part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
@@ -177,5 +178,73 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
     await page.getByRole('link', {name: 'Show them as billed'}).click();
     await settled(page, 'Explore');
     await page.locator('main tbody tr').first().waitFor();
+  });
+});
+
+// What keeps its own currency on a page whose other amounts are converted: prices by the hour, budgets, advice.
+const OWN = ['.figure:has-text("Cost per hour now")', '[role=region]:has-text("per hour")', '.card:has-text("All budgets")', '.card:has-text("What would save money")'];
+
+describe('currencies, reported in euros', {skip: !program && 'needs the program', timeout: 600_000}, () => {
+  let browser;
+  let server;
+  before(async () => {
+    browser = await launch();
+    server = await serve('euros');
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  test('no page says that it converts what it does not', async (t) => {
+    const page = await open(browser, {url: server.url});
+    t.after(() => page.context().close());
+    await enter(page, 'admin', server.people.admin);
+    let converted = 0;
+    for (const [path, title] of PAGES) {
+      await t.test(path, async () => {
+        await go(page, `${path}${path.includes('?') ? '&' : '?'}month=2026-03`, title);
+        const {notes, text} = await page.locator('main').evaluate((main, own) => {
+          const copy = main.cloneNode(true);
+          const notes = [...copy.querySelectorAll('.rates-note')].map((one) => one.textContent);
+          for (const one of copy.querySelectorAll(['.rates-note', '.table-notes', 'select', ...own.filter((name) => !name.includes(':has-text'))].join(','))) one.remove();
+          for (const name of own.filter((one) => one.includes(':has-text'))) {
+            const [, selector, words] = /^(.*):has-text\("(.*)"\)$/.exec(name);
+            for (const one of copy.querySelectorAll(selector)) if (one.textContent.includes(words)) one.remove();
+          }
+          return {notes, text: copy.textContent};
+        }, OWN);
+        const follows = await page.getByLabel('Currency', {exact: true}).count() > 0;
+        if (notes.some((one) => one.startsWith('Converted to'))) assert.ok(follows, 'a page whose amounts are converted has the switch');
+        if (!follows) return;
+        ++converted;
+        if (path === '/explain') return; // has the bill's amounts beside, and says so
+        assert.doesNotMatch(text, /\$\s?\d|\d USD|USD −?\d/, `${path} has dollars: ${/.{60}(\$\s?\d|\d USD|USD −?\d).{40}/.exec(text)?.[0]}`);
+      });
+    }
+    assert.ok(converted >= 10, `${converted} pages follow the switch`);
+    assert.deepEqual(await page.complaints(), []);
+  });
+
+  test('a page, the API and the command line have the same figure', async (t) => {
+    const page = await open(browser, {url: server.url});
+    t.after(() => page.context().close());
+    await enter(page, 'admin', server.people.admin);
+    for (const currency of ['EUR', 'USD']) {
+      const query = currency === 'EUR' ? '' : `&currency=${currency}`;
+      // Amounts are converted row by row: the same grouping comes to the same last digit.
+      for (const [path, title, label, by] of [['/', 'Overview', 'Spend', 'kind'], ['/home?view=finance', 'Home', 'Cost', 'kind'], ['/compare', 'Compare', 'Now', 'team']]) {
+        const said = JSON.parse(execFileSync(program, ['report', '--by', by, '--month', '2026-03', '--format', 'json', ...(query ? ['--currency', currency] : [])], {cwd: server.folder, encoding: 'utf8'}));
+        assert.deepEqual(said.map((one) => one.currency), [currency]);
+        const sum = said[0].total.effective_cost;
+        const answer = await (await page.request.get(`/api/v1/costs?by=${by}&month=2026-03${query}`)).json();
+        assert.equal(answer.tables[0].total.effective_cost, sum);
+        await go(page, `${path}${path.includes('?') ? '&' : '?'}month=2026-03${query}`, title);
+        const shown = await page.locator('.figure', {has: page.getByText(label, {exact: true})}).locator('.num').first().getAttribute('title');
+        assert.equal(shown, `${sum} ${currency}`, path);
+      }
+      const search = await (await page.request.get(`/api/v1/search?text=lab&month=2026-03${query}`)).json();
+      assert.deepEqual([...new Set(search.data.map((one) => one.currency))], [currency]);
+    }
   });
 });

@@ -57,6 +57,13 @@ export function RatesNote() {
   return <p class="rates-note">Converted to {known.shown}: {known.rates.join("; ")}</p>;
 }
 
+// Where amounts keep the currency of the bill, the budget or the price list, though other pages convert theirs.
+export function OwnCurrencyNote() {
+  const known = useContext(CurrencyContext);
+  if (!known?.shown || known.billed.every((code) => code === known.shown)) return null;
+  return <p class="rates-note">Amounts here are as billed, budgeted or listed, and not converted to {known.shown}.</p>;
+}
+
 // What came after the month was allocated, and is not in its figures yet.
 export function BehindNote({ month }: { month: string }) {
   const { data } = useQuery<Staleness>("/staleness", { month });

@@ -5,10 +5,10 @@ import { doubt, useAway } from "../api/connection";
 import { IconButton, Segments } from "../components/controls";
 import { Icon, Logo } from "../components/icons";
 import { Empty, ErrorBoundary, Skeleton } from "../components/states";
-import { GROUPS, mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
+import { currencyOf, GROUPS, mayOpen, pageAt, PAGES, type Page } from "../pages/registry";
 import { addMonths, words } from "../util/text";
 import { AlertsProvider, Bell, useAlerts } from "./alerts";
-import { BehindNote, CurrencyProvider, CurrencySwitch, Freshness, RatesNote, useCurrencies } from "./currency";
+import { BehindNote, CurrencyProvider, CurrencySwitch, Freshness, OwnCurrencyNote, RatesNote, useCurrencies } from "./currency";
 import { Help } from "./help";
 import { useKeys } from "./keyboard";
 import { MonthPicker, MonthProvider, useMonth, useMonths } from "./month";
@@ -149,6 +149,11 @@ function Away() {
 function Content({ path, pages }: { path: string; pages: Page[] }) {
   const { ready } = useMonth();
   const page = pageAt(path);
+  const isHome = path === "/" && !!page && !pages.includes(page); // who may not see it begins at Home
+  useEffect(() => {
+    if (isHome) navigate("/home", { replace: true });
+  }, [isHome]);
+  if (isHome) return <Skeleton lines={8} />;
   if (!page) {
     return <Empty icon="search" title="Page not found" action={{ href: "/home", title: "Go to Home" }} />;
   }
@@ -183,11 +188,6 @@ function useArrival(path: string, title: string) {
   return main;
 }
 
-// Bills, invoices and what they are compared with keep the currency of the bill.
-function inOwnCurrency(path: string, view: string | null): boolean {
-  return path.startsWith("/bills") || path.startsWith("/invoices") || (path === "/home" && view === "clients");
-}
-
 export function Shell() {
   const { path, query } = useRoute();
   const pages = useAllowed();
@@ -202,7 +202,10 @@ export function Shell() {
     setDrawer(false);
     menu.current?.querySelector("button")?.focus();
   };
-  const title = pageAt(path)?.title ?? "Not found";
+  const page = pageAt(path);
+  const title = page?.title ?? "Not found";
+  const isTimeless = page?.timeless ?? false;
+  const currency = currencyOf(page, query);
   const main = useArrival(path, title);
 
   const keys = useMemo(
@@ -258,7 +261,9 @@ export function Shell() {
               <span>Search</span>
               <kbd>/</kbd>
             </button>
-            {pageAt(path)?.timeless ? <span class="top-space" /> : <><CurrencySwitch /><MonthPicker /></>}
+            {isTimeless && <span class="top-space" />}
+            {currency === "shown" && <CurrencySwitch />}
+            {!isTimeless && <MonthPicker />}
             <Bell />
             <span class="top-help">
               <IconButton icon="help" label="Keyboard shortcuts" onClick={() => setDialog("help")} />
@@ -266,10 +271,10 @@ export function Shell() {
           </header>
           <Away />
           <main id="main" class="main" ref={main} tabIndex={-1} aria-label={title}>
-            {pageAt(path)?.timeless || inOwnCurrency(path, query.get("view")) ? null : <RatesNote />}
-            {!pageAt(path)?.timeless && months.ready && may("read_costs") ? <BehindNote month={months.month} /> : null}
+            {currency === "own" ? <OwnCurrencyNote /> : currency === "shown" && !isTimeless ? <RatesNote /> : null}
+            {!isTimeless && months.ready && may("read_costs") ? <BehindNote month={months.month} /> : null}
             <Content path={path} pages={pages} />
-            {!pageAt(path)?.timeless && <Freshness />}
+            {!isTimeless && may("read_costs") && <Freshness />}
           </main>
         </div>
       </div>

@@ -18,11 +18,12 @@ export interface Page {
   unscopedOnly?: boolean; // hidden from users with a scope, since its data can't be cut to one
   hidden?: boolean; // not in the navigation
   timeless?: boolean; // not about a month, so no month picker
+  currency?: "shown" | "own" | "none"; // of its amounts: as the switch says, of the bill or price list, or it has none
   load: () => Promise<{ default: ComponentType }>;
 }
 
 export const PAGES: Page[] = [
-  { path: "/home", title: "Home", icon: "home", group: "Home", key: "h", needs: "read_costs",
+  { path: "/home", title: "Home", icon: "home", group: "Home", key: "h",
     load: () => import("./home/index") },
   { path: "/", title: "Overview", icon: "overview", group: "Spend", key: "o", needs: "read_costs",
     load: () => import("./overview/index") },
@@ -32,21 +33,21 @@ export const PAGES: Page[] = [
     load: () => import("./compare/index") },
   { path: "/workload", title: "Workloads", icon: "workload", group: "Spend", key: "w", needs: "read_costs",
     load: () => import("./workload/index") },
-  { path: "/activity", title: "Activity", icon: "live", group: "Spend", key: "v", needs: "read_costs",
+  { path: "/activity", title: "Activity", icon: "live", group: "Spend", key: "v", needs: "read_costs", currency: "none",
     load: () => import("./activity/index") },
   { path: "/explain", title: "Why", icon: "help", group: "", needs: "read_costs", hidden: true,
     load: () => import("./explain/index") },
   { path: "/coverage", title: "Coverage", icon: "coverage", group: "Spend", key: "c", needs: "read_costs",
     load: () => import("./coverage/index") },
-  { path: "/budgets", title: "Budgets", icon: "coverage", group: "Plan", key: "t", needs: "read_costs", timeless: true,
+  { path: "/budgets", title: "Budgets", icon: "coverage", group: "Plan", key: "t", needs: "read_costs", timeless: true, currency: "own",
     load: () => import("./budgets/index") },
-  { path: "/forecast", title: "Forecast", icon: "forecast", group: "Plan", key: "r", needs: "read_costs", timeless: true,
+  { path: "/forecast", title: "Forecast", icon: "forecast", group: "Plan", key: "r", needs: "read_costs", timeless: true, currency: "shown",
     load: () => import("./forecast/index") },
-  { path: "/anomalies", title: "Anomalies", icon: "anomaly", group: "Plan", key: "d", needs: "read_costs", timeless: true,
+  { path: "/anomalies", title: "Anomalies", icon: "anomaly", group: "Plan", key: "d", needs: "read_costs", timeless: true, currency: "shown",
     load: () => import("./anomalies/index") },
   { path: "/what-if", title: "What if", icon: "forecast", group: "Plan", key: "x", needs: "read_rules", unscopedOnly: true,
     load: () => import("./what-if/index") },
-  { path: "/savings", title: "Savings", icon: "coins", group: "Save", key: "s", needs: "read_costs",
+  { path: "/savings", title: "Savings", icon: "coins", group: "Save", key: "s", needs: "read_costs", currency: "own",
     load: () => import("./savings/index") },
   { path: "/live", title: "Live", icon: "live", group: "Now", key: "l", needs: "read_live", timeless: true,
     load: () => import("./live/index") },
@@ -54,17 +55,17 @@ export const PAGES: Page[] = [
     load: () => import("./fleet/index") },
   { path: "/alerts", title: "Alerts", icon: "bell", group: "Now", key: "n", needs: "read_costs", timeless: true,
     load: () => import("./alerts/index") },
-  { path: "/bills", title: "Bills", icon: "bills", group: "Books", key: "b", needs: "read_bills", unscopedOnly: true,
+  { path: "/bills", title: "Bills", icon: "bills", group: "Books", key: "b", needs: "read_bills", unscopedOnly: true, currency: "own",
     load: () => import("./bills/index") },
-  { path: "/invoices", title: "Invoices", icon: "invoices", group: "Books", key: "i", needs: "read_invoices",
+  { path: "/invoices", title: "Invoices", icon: "invoices", group: "Books", key: "i", needs: "read_invoices", currency: "own",
     load: () => import("./invoices/index") },
-  { path: "/approvals", title: "Approvals", icon: "check", group: "Rules", key: "y", needs: "read_costs", timeless: true,
+  { path: "/approvals", title: "Approvals", icon: "check", group: "Rules", key: "y", needs: "read_costs", timeless: true, currency: "own",
     load: () => import("./approvals/index") },
-  { path: "/guardrails", title: "Guardrails", icon: "warn", group: "Rules", key: "j", needs: "read_rules", unscopedOnly: true,
+  { path: "/guardrails", title: "Guardrails", icon: "warn", group: "Rules", key: "j", needs: "read_rules", unscopedOnly: true, currency: "own",
     load: () => import("./guardrails/index").then((pages) => ({ default: pages.GuardrailsPage })) },
-  { path: "/limits", title: "Limits", icon: "coverage", group: "Rules", key: "k", needs: "read_rules", unscopedOnly: true, timeless: true,
+  { path: "/limits", title: "Limits", icon: "coverage", group: "Rules", key: "k", needs: "read_rules", unscopedOnly: true, timeless: true, currency: "own",
     load: () => import("./guardrails/index").then((pages) => ({ default: pages.LimitsPage })) },
-  { path: "/compliance", title: "Compliance", icon: "table", group: "Rules", key: "q", needs: "read_rules", unscopedOnly: true,
+  { path: "/compliance", title: "Compliance", icon: "table", group: "Rules", key: "q", needs: "read_rules", unscopedOnly: true, currency: "own",
     load: () => import("./guardrails/index").then((pages) => ({ default: pages.CompliancePage })) },
   { path: "/policies", title: "Policies", icon: "policies", group: "Rules", key: "p", needs: "read_rules", unscopedOnly: true, timeless: true,
     load: () => import("./policies/index") },
@@ -73,6 +74,12 @@ export const PAGES: Page[] = [
   { path: "/account", title: "Account", icon: "account", group: "", key: "u", hidden: true, timeless: true,
     load: () => import("./account/index") },
 ];
+
+// The amounts of a page follow the switch if it is about a month's costs, or says so.
+export function currencyOf(page: Page | undefined, query: URLSearchParams): "shown" | "own" | "none" {
+  if (page?.path === "/home" && ["clients", "statement", "start"].includes(query.get("view") ?? "")) return "own";
+  return page?.currency ?? (page === undefined || page.timeless ? "none" : "shown");
+}
 
 export function pageAt(path: string): Page | undefined {
   return PAGES.find((page) => page.path === path);

@@ -18,10 +18,10 @@ import { fan, historyDays, readForecast, type Forecast } from "./fan";
 const DAYS = ["30", "60", "90"] as const;
 const OWNERS = ["team", "project", "user"];
 
-function Fan({ forecast, path, days }: { forecast: Forecast; path: string; days: number }) {
+function Fan({ forecast, filter, days }: { forecast: Forecast; filter: string[]; days: number }) {
   const first = forecast.rows[0]?.day ?? "";
   const { from, to } = historyDays(first, days);
-  const history = useQuery<Tables>("/costs", { ...Object.fromEntries(new URL(path, location.href).searchParams), by: "cluster", step: "day", from, to });
+  const history = useQuery<Tables>("/costs", { filter, by: "cluster", step: "day", from, to });
   return (
     <Loaded query={history}>
       {({ tables }) => {
@@ -147,7 +147,7 @@ export default function ForecastPage() {
           return (
             <>
               <Card title="By day" note={forecast.currency}>
-                <Fan forecast={forecast} path={address("/forecast", { filter: filters })} days={Number(days)} />
+                <Fan forecast={forecast} filter={filters} days={Number(days)} />
                 {forecast.notes.length > 0 && <ul class="table-notes">{forecast.notes.map((note) => <li key={note}>{note}</li>)}</ul>}
               </Card>
               {forecast.methods && <Quality table={forecast.methods} />}
