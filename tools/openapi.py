@@ -32,7 +32,7 @@ OPERATION_KEYS = {
 PERMISSIONS = {
     "read_costs", "read_live", "read_fleet", "read_bills", "read_invoices", "read_rules",
     "read_audit", "read_metrics", "decide_advice", "issue_invoices", "close_periods",
-    "manage_users", "manage_own", "manage_budgets", "manage_alerts", "approve", "send_telemetry", "import_files", "signed_in", "open"}
+    "manage_users", "manage_own", "manage_budgets", "manage_alerts", "approve", "send_telemetry", "import_files", "read_statements", "signed_in", "open"}
 SCOPED = {"cut", "same", "refused"}
 # Kinds of components that a part may have.
 COMPONENTS = ("schemas", "parameters", "responses", "headers", "requestBodies", "examples")

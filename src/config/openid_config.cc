@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kTokensLastMax = std::int64_t{400} * 86'400'000;
 constexpr std::size_t kOpenIdListMax = 1'000;
-constexpr std::array<std::string_view, 5> kRoleWords = {"viewer", "team_lead", "finance",
-                                                        "operator", "admin"};
+constexpr std::array<std::string_view, 6> kRoleWords = {"viewer",   "team_lead", "finance",
+                                                        "operator", "admin",     "client"};
 
 class OpenIdReader {
  public:
@@ -188,9 +188,9 @@ ConfigKeys openid_config_keys() {
        "The first of these claims that is present names the user."},
       {"serve.openid.role_claim", "claim", "",
        "The claim whose values give a role: `groups`, `realm_access.roles`."},
-      {"serve.openid.roles.VALUE", "viewer, team_lead, finance, operator, admin", "",
+      {"serve.openid.roles.VALUE", "viewer, team_lead, finance, operator, admin, client", "",
        "The role of users with that value; the first one in the file counts."},
-      {"serve.openid.default_role", "viewer, team_lead, finance, operator, admin", "",
+      {"serve.openid.default_role", "viewer, team_lead, finance, operator, admin, client", "",
        "The role of users with none of the values. Without it they are refused."},
       {"serve.openid.scope_claim", "claim", "", "The claim whose values say what a user sees."},
       {"serve.openid.scope[].match", "text with one `*`", "",

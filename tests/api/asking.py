@@ -249,6 +249,14 @@ def remove_view(server, asker):
     return f"/api/v1/views/{made.json()['id']}", None
 
 
+def schedule_view(server, asker):
+    return remove_view(server, asker)[0] + "/schedule", {"every": "week"}
+
+
+def unschedule_view(server, asker):
+    return remove_view(server, asker)[0] + "/schedule", None
+
+
 # ------------------------------------------------------------------------------ oneself
 
 def sign_in(server, _asker):
@@ -387,6 +395,8 @@ ASKING = Requests({
     ("PUT", "/api/v1/budgets/{name}"): set_budget,
     ("DELETE", "/api/v1/budgets/{name}"): known_budget,
     ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,
+    ("GET", "/api/v1/statements"): plain("/api/v1/statements"),
+    ("GET", "/api/v1/statements/{month}"): plain(f"/api/v1/statements/{MONTH}"),
     ("GET", "/api/v1/profitability"): plain("/api/v1/profitability", month=MONTH),
     ("GET", "/api/v1/clients"): plain("/api/v1/clients", month=MONTH),
     ("GET", "/api/v1/clients/report"): plain("/api/v1/clients/report", month=MONTH),
@@ -414,6 +424,8 @@ ASKING = Requests({
     ("DELETE", "/api/v1/tokens/{id}"): revoke_token,
     ("POST", "/api/v1/views"): add_view,
     ("DELETE", "/api/v1/views/{id}"): remove_view,
+    ("PUT", "/api/v1/views/{id}/schedule"): schedule_view,
+    ("DELETE", "/api/v1/views/{id}/schedule"): unschedule_view,
 })
 HEADERS = {
     ("POST", "/api/v1/imports"): {"Content-Type": "application/octet-stream"},

@@ -25,7 +25,7 @@ from decimal import Decimal
 BINARY, ROOT, CACHE = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
 DATA = ROOT / "tests" / "data" / "cli"
 PASSWORD = "a long enough passphrase"  # of everybody here
-ROLES = ("viewer", "team_lead", "finance", "operator", "admin")
+ROLES = ("viewer", "team_lead", "finance", "operator", "admin", "client")
 SCOPE = [{"dimension": "team", "values": ["nlp"]}]
 ANSWER_S = 60 * float(os.environ.get("SLOW", "1"))  # longer is a hang; SLOW: on a busy machine
 PATIENCE_S = 5
@@ -252,7 +252,7 @@ class Server:
         """A new user, signed in."""
         name = name or f"{role}-{len(self.people)}"
         made = self.sign_in_admin().post("/api/v1/users", {
-            "name": name, "display_name": name.title(), "role": role, "scope": list(scope)})
+            "name": name, "display_name": name.title(), "email": f"{name}@example.org", "role": role, "scope": list(scope)})
         if made.status != 201:
             raise RuntimeError(f"cannot add {name}: {made}")
         self.people[name] = (role, scope)

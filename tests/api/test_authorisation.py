@@ -320,6 +320,49 @@ def check_invoices(server):
                f"{scope} reads an invoice")
 
 
+def check_clients(server):
+    """Clients see what they are charged, and nothing of others, of costs or of prices."""
+    admin, finance = server.sign_in_admin(), server.add_person("finance", [])
+    client = server.add_person("client", SCOPE)
+    months = [one["month"] for one in client.get("/api/v1/statements").json()["data"]]
+    expect(months == sorted(months, reverse=True) and {asking.MONTH, "2026-02"} <= set(months), f"the client's months are {months}")
+    invoices = client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"]
+    for month in ("2026-02", asking.MONTH):
+        [whole] = finance.get(f"/api/v1/statements/{month}").json()["tables"]
+        [own] = client.get(f"/api/v1/statements/{month}").json()["tables"]
+        rows = [row for row in whole["rows"] if row["team"] == "nlp"]
+        expect(own["rows"] == rows and len(rows) < len(whole["rows"]), f"{month}: the client's rows are {own['rows']} of {whole['rows']}")
+        charged = sum((Decimal(row["amount"]) for row in own["rows"]), Decimal(0))
+        expect(charged == Decimal(own["total"]["amount"]) > 0, f"{month}: the rows are {charged}, the total {own['total']}")
+        drafts = admin.post("/api/v1/invoices/preview", {"month": month}).json()
+        documents = invoices if month == "2026-02" else [
+            {"net": one["net_shown"]} for one in drafts["drafts"] if one["customer"] == "nlp"]
+        expect(sum(Decimal(one["net"]) for one in documents) == charged, f"{month}: charged {charged}, documents {documents}")
+        expect(all((row["invoice"] is None) == (month != "2026-02") for row in own["rows"]), f"{month}: {own['rows']}")
+        expect("(not charged)" not in str(own) and "margin" not in str(own) and "cost" not in str(own["columns"]), f"{month} tells of costs: {own}")
+    csv = client.get(f"/api/v1/statements/{asking.MONTH}", {"format": "csv"}).body.decode()
+    expect("vision" not in csv and "nlp" in csv, f"the client's CSV is {csv}")
+    # A share says nothing of the sum that all bear.
+    number = invoices[0]["number"]
+    for row in client.get(f"/api/v1/invoices/{number}", {"format": "json"}).json()["sections"]:
+        expect(all((line["quantity"] or {}).get("kind") != "share" for line in row["lines"]), f"{number} has a share: {row}")
+    # No month tells whether others were charged, and no other scope shows any customer.
+    expect(client.get("/api/v1/statements/2019-01").json()["tables"] == [], "a month without costs is empty")
+    expect(client.get("/api/v1/statements/never").status == 404, "never is no month")
+    for scope in ([], [{"dimension": "user", "values": ["ana"]}], SCOPE + [{"dimension": "user", "values": ["ana"]}]):
+        other = server.add_person("client", scope)
+        expect(other.get("/api/v1/statements").json()["data"] == [], f"{scope} sees months")
+        expect(other.get(f"/api/v1/statements/{asking.MONTH}").json()["tables"] == [], f"{scope} sees charges")
+        expect(other.get("/api/v1/invoices").json()["data"] == [], f"{scope} sees invoices")
+        expect(other.get(f"/api/v1/invoices/{number}").status == 404, f"{scope} reads an invoice")
+    # What they are charged is the role's; a token of theirs shows no more.
+    token = server.anonymous()
+    made = client.post("/api/v1/tokens", {"name": "mine", "expires_at": instant(time.time() + 60)})
+    token.token = made.json().get("secret", "")
+    expect(token.get("/api/v1/costs", {"by": "team"}).status == 403, "a client's token reads costs")
+    expect(token.get(f"/api/v1/statements/{asking.MONTH}").json() == client.get(f"/api/v1/statements/{asking.MONTH}").json(), "a client's token shows something else")
+
+
 def check_tokens(server):
     """A token with a scope, of a user without one, is cut like a user with that scope."""
     admin = server.sign_in_admin()
@@ -422,6 +465,7 @@ def main():
     check_cut(server, table, kept)
     check_sums(server)
     check_invoices(server)
+    check_clients(server)
     check_tokens(server)
     check_hours(server)
     check_now(server)

@@ -1,10 +1,10 @@
 """`pennyweight serve` for as long as a browser looks at it: the ledger and the people of tests/api.
 
-usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|alerts|approvals|running|unusual|live|large|wide|demo]
+usage: serve_for_pages.py PENNYWEIGHT ROOT CACHE [full|empty|currencies|euros|alerts|approvals|running|unusual|live|large|wide|demo]
 
 Prints one line of JSON, {"url", "folder", "people": {name: password}, "admission"}, and ends when its input does.
 `full` is the ledger of tests/api/serving.py, with somebody of every role; `empty` is a first start; in
-`currencies` one node of `full` is billed in euros, and reports are in dollars; in `alerts` two budgets of
+`currencies` one node of `full` is billed in euros, and reports are in dollars, in `euros` in euros; in `alerts` two budgets of
 `full` are used up, one receiver hears of it, and another can't be reached; in `approvals` the webhook listens at "admission"; in `running` invoices have VAT, and
 the month that still runs has a bill; in `unusual` one day costs four times as much, and one eight times; in `live` a small fleet sends its telemetry; `large` and `wide` are companies of three clusters, six months and two currencies, with
 20 and 479 teams; `demo` is the ledger that script/demo made.
@@ -94,14 +94,14 @@ def main():
     what = sys.argv[4] if len(sys.argv) > 4 else "full"
     if what == "empty":
         serving.ledger_copy = empty_folder
-    made = {"currencies": two_currencies.server, "alerts": alerting_server, "approvals": approving_server, "running": running_month.server,
+    made = {"currencies": two_currencies.server, "euros": lambda: two_currencies.server("EUR"), "alerts": alerting_server, "approvals": approving_server, "running": running_month.server,
             "unusual": unusual_days.server, "live": live_server, "demo": demo_ledger.server,
             "large": lambda: large_ledger.server(20), "wide": lambda: large_ledger.server(479)}
     server = made.get(what, serving.Server)()
     server.sign_in_admin()
     people = {"admin": serving.PASSWORD}
     if what != "empty":
-        for role, scope in (("finance", ()), ("team_lead", SCOPES.get(what, serving.SCOPE))):
+        for role, scope in (("finance", ()), ("team_lead", SCOPES.get(what, serving.SCOPE)), ("client", SCOPES.get(what, serving.SCOPE))):
             name = f"{role}-web".replace("_", "-")
             server.add_person(role, scope, name=name)
             people[name] = serving.PASSWORD

@@ -10,6 +10,7 @@
 #include "core/base_encoding.h"
 #include "core/crypto/sha256.h"
 #include "core/files/disk.h"
+#include "core/json_text.h"
 #include "core/mail/message.h"
 #include "core/mail/smtp.h"
 #include "core/try.h"
@@ -197,6 +198,53 @@ Result<void> Delivery::send_mail(const ReceiverConfig& receiver,
   if (!text) return named(text.error());
   const auto sent = mail::send_mail(*smtp, mail_.from, receiver.to, *text);
   if (!sent) return named(sent.error());
+  return {};
+}
+
+bool takes_reports(ReceiverKind kind) {
+  return kind == ReceiverKind::kEmail || kind == ReceiverKind::kWebhook ||
+         kind == ReceiverKind::kSlack;
+}
+
+Result<void> Delivery::send_report(const ReceiverConfig& receiver, const ReportMessage& report,
+                                   bool is_retry, Instant now) {
+  if (!takes_reports(receiver.kind)) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("receiver '{}' takes alerts only; reports go by mail, to webhooks and "
+                            "to Slack",
+                            receiver.name));
+  }
+  if (receiver.kind == ReceiverKind::kWebhook) {
+    return post(receiver, "", report.json, report.id, is_retry);
+  }
+  if (receiver.kind == ReceiverKind::kSlack) {
+    std::string text = report.subject + "\n```\n" + report.text;
+    if (text.size() > kChatBytesMax) {
+      const std::size_t line = text.rfind('\n', kChatBytesMax);
+      text = text.substr(0, line) + "\n(the rest is on the page)";
+    }
+    const std::string body = fmt::format("{{\"text\": {}}}", json_string(text + "\n```"));
+    return post(receiver, "", body, report.id, is_retry);
+  }
+  const auto named = [&](const Error& error) {
+    return std::unexpected(error.during(fmt::format("receiver '{}'", receiver.name)));
+  };
+  auto smtp = smtp_settings(mail_);
+  if (!smtp) return named(smtp.error());
+  smtp->timeout = kMailTimeout;
+  const auto text = mail::write_message(
+      {.from = mail_.from,
+       .to = receiver.to,
+       .subject = report.subject,
+       .text = report.text,
+       .attachments = {{report.file_name, "text/csv; charset=utf-8", report.csv}},
+       .at = now,
+       .id = fmt::format("report.{}",
+                         to_hex(sha256(receiver.name + "\n" + report.id)).substr(0, 40))});
+  if (!text) return named(text.error());
+  if (const auto sent = mail::send_mail(*smtp, mail_.from, receiver.to, *text); !sent) {
+    return named(sent.error());
+  }
   return {};
 }
 

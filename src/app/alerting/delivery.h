@@ -15,6 +15,19 @@
 
 namespace pennyweight {
 
+// What is sent besides alerts: a report of costs, to those who can read one.
+struct ReportMessage {
+  std::string id;       // the same message again has the same id
+  std::string subject;  // one line
+  std::string text;
+  std::string csv;  // attached to a mail
+  std::string file_name;
+  std::string json;  // for webhooks
+};
+
+// Whether such a receiver takes reports: mail, webhooks and Slack.
+bool takes_reports(ReceiverKind kind);
+
 // One thread at a time uses it.
 class Delivery {
  public:
@@ -31,6 +44,11 @@ class Delivery {
   // Tells an Alertmanager again what goes on, so that it does not take it for ended.
   Result<void> refresh(const ReceiverConfig& receiver,
                        std::span<const AlertNotification> notifications, Instant now);
+
+  // Sends a report as one message. An Error where the receiver can't be reached, refuses it, or is
+  // not for reports; it names the receiver and no secret.
+  Result<void> send_report(const ReceiverConfig& receiver, const ReportMessage& report,
+                           bool is_retry, Instant now);
 
  private:
   Result<void> post(const ReceiverConfig& receiver, const std::string& path, std::string body,

@@ -93,7 +93,7 @@ Table user_table(const std::vector<User>& users) {
 
 Result<access::Role> parse_role_option(const std::string& text) {
   const auto role = access::parse_role(text);
-  if (!role) return usage_error("--role: viewer, team_lead, finance, operator or admin");
+  if (!role) return usage_error("--role: viewer, team_lead, finance, operator, admin or client");
   return *role;
 }
 
@@ -284,7 +284,7 @@ CLI::App* declare_part(CLI::App& user, UserOptions& options, const char* name, c
 }
 
 void add_properties(CLI::App& part, UserOptions& options) {
-  part.add_option("--role", options.role, "viewer, team_lead, finance, operator or admin");
+  part.add_option("--role", options.role, "viewer, team_lead, finance, operator, admin or client");
   part.add_option("--scope", options.scope,
                   "What the user may see: 'team=nlp,cv; cluster=a', or 'everything'");
   part.add_option("--display-name", options.display_name, "Such as 'Ana Lima'");

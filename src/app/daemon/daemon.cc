@@ -24,6 +24,7 @@
 #include "app/daemon/pull_thread.h"
 #include "app/daemon/recent_purchases.h"
 #include "app/daemon/recent_reconciliation.h"
+#include "app/daemon/scheduled_views.h"
 #include "app/daemon/scrape_jobs.h"
 #include "app/daemon/service_manager.h"
 #include "app/daemon/upload_import.h"
@@ -625,6 +626,7 @@ void Daemon::run_until_stopped() {
                               log_);
         },
         cycling_);
+    const ScheduledViews views(config_, *services_, log_, answering_);
     const LedgerThread thread(ledger_, *engine_, std::min(kCycle, flush_every(config_)), cycling_);
     notify_service_manager("READY=1");
     const int signal = signals_.wait();

@@ -382,6 +382,15 @@ Result<MonthInvoices> create_invoices(Store& store, const Config& config,
   return month;
 }
 
+Result<std::vector<Invoice>> draft_whole_month(Store& store, const Config& config,
+                                               const InvoiceRequest& params) {
+  TRY(check_invoice_request(params, config));
+  const auto dimensions = TRY(invoice_dimensions(params, config));
+  const InternalRates rates = internal_rates(config.invoice);
+  const auto statement = TRY(statement_of(store, config, params.month, dimensions, rates));
+  return TRY(prepare_invoices(statement, {}, to_settings(config.invoice), {})).invoices;
+}
+
 namespace {
 
 // A client's margin: net less cost, and its part of the net.

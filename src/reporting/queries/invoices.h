@@ -48,6 +48,11 @@ Result<void> check_invoice_request(const InvoiceRequest& params, const Config& c
 Result<MonthInvoices> create_invoices(Store& store, const Config& config,
                                       const InvoiceRequest& params, Instant now);
 
+// The whole month as drafts, at today's rates, whatever was issued: how invoices that were issued
+// without a detail divide by it. By customer, then currency. Errors: as create_invoices().
+Result<std::vector<Invoice>> draft_whole_month(Store& store, const Config& config,
+                                               const InvoiceRequest& params);
+
 // What a client is charged for a month in one currency, and what it cost.
 struct ClientProfit {
   std::string client;  // empty: nobody is charged, so there is no revenue

@@ -55,6 +55,18 @@ struct Token {
   bool revoked = false;
 };
 
+// When a view is sent: the costs of each whole period, once it is over.
+enum class ViewPeriod { kDay, kWeek, kMonth };
+std::string_view to_text(ViewPeriod period);  // "day", "week", "month"
+std::optional<ViewPeriod> parse_view_period(std::string_view text);
+
+struct ViewSchedule {
+  ViewPeriod every = ViewPeriod::kWeek;
+  std::string receiver = {};    // of alerts.receivers; empty: the owner's own mail address
+  std::string sent_until = {};  // the last day that was sent, "2026-03-08"; empty: nothing yet
+  std::string problem = {};     // why it could not be sent the last time
+};
+
 struct SavedView {
   std::uint64_t id = 0;
   std::string user;
@@ -62,6 +74,7 @@ struct SavedView {
   std::string query;    // the page's address: "/explore?by=team&month=2026-03"
   bool shared = false;  // also visible to users with the same or a wider scope
   Instant created_at;
+  std::optional<ViewSchedule> schedule = {};
 };
 
 // A sign-in that goes on.
@@ -236,6 +249,16 @@ class Accounts {
   virtual Result<SavedView> save_view(const SavedView& view, const Recorder& record = {}) = 0;
   // The user's own views and those that others share with them, by name.
   virtual Result<std::vector<SavedView>> views(std::string_view user) = 0;
+  // Sends a user's own view from now on, after `sent_until`; nothing: no longer.
+  virtual Result<SavedView> schedule_view(std::string_view user, std::uint64_t id,
+                                          const std::optional<ViewSchedule>& schedule,
+                                          const Recorder& record = {}) = 0;
+  // All views with a schedule, by id.
+  virtual Result<std::vector<SavedView>> scheduled_views() = 0;
+  // What came of sending one: up to which day it was sent, or why not. Not a change of anybody's,
+  // so that it leaves no line; a schedule that is gone meanwhile stays gone.
+  virtual Result<void> note_sent(std::uint64_t id, const std::string& sent_until,
+                                 const std::string& problem) = 0;
   virtual Result<void> remove_view(std::string_view user, std::uint64_t id,
                                    const Recorder& record = {}) = 0;
 

@@ -89,6 +89,12 @@ class AccountsFile final : public Accounts {
 
   Result<SavedView> save_view(const SavedView& view, const Recorder& record) override;
   Result<std::vector<SavedView>> views(std::string_view user) override;
+  Result<SavedView> schedule_view(std::string_view user, std::uint64_t id,
+                                  const std::optional<ViewSchedule>& schedule,
+                                  const Recorder& record) override;
+  Result<std::vector<SavedView>> scheduled_views() override;
+  Result<void> note_sent(std::uint64_t id, const std::string& sent_until,
+                         const std::string& problem) override;
   Result<void> remove_view(std::string_view user, std::uint64_t id,
                            const Recorder& record) override;
 

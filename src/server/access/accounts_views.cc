@@ -11,7 +11,18 @@ namespace pennyweight::access {
 namespace {
 
 constexpr std::string_view kSelectViews =
-    "SELECT id, user, name, query, shared, created_at FROM views ";
+    "SELECT id, user, name, query, shared, created_at, every, receiver, sent_until, problem "
+    "FROM views ";
+
+constexpr std::pair<ViewPeriod, std::string_view> kViewPeriods[] = {
+    {ViewPeriod::kDay, "day"}, {ViewPeriod::kWeek, "week"}, {ViewPeriod::kMonth, "month"}};
+
+std::optional<ViewSchedule> schedule_of(const SqlRow& row) {
+  const auto every = parse_view_period(row.text(6));
+  if (!every) return std::nullopt;
+  return ViewSchedule{
+      .every = *every, .receiver = row.text(7), .sent_until = row.text(8), .problem = row.text(9)};
+}
 
 SavedView view_of(const SqlRow& row) {
   return {.id = static_cast<std::uint64_t>(row.integer(0)),
@@ -19,7 +30,8 @@ SavedView view_of(const SqlRow& row) {
           .name = row.text(2),
           .query = row.text(3),
           .shared = row.is_true(4),
-          .created_at = from_unix_ms(row.integer(5))};
+          .created_at = from_unix_ms(row.integer(5)),
+          .schedule = schedule_of(row)};
 }
 
 Result<void> check_view(const SavedView& view) {
@@ -40,6 +52,20 @@ std::unexpected<Error> no_view(std::uint64_t id) {
 }
 
 }  // namespace
+
+std::string_view to_text(ViewPeriod period) {
+  for (const auto& [known, text] : kViewPeriods) {
+    if (known == period) return text;
+  }
+  return {};
+}
+
+std::optional<ViewPeriod> parse_view_period(std::string_view text) {
+  for (const auto& [period, known] : kViewPeriods) {
+    if (known == text) return period;
+  }
+  return std::nullopt;
+}
 
 Result<std::vector<SavedView>> AccountsFile::select_views_locked(
     std::string_view where, std::initializer_list<SqlValue> values) {
@@ -102,6 +128,45 @@ Result<std::vector<SavedView>> AccountsFile::views(std::string_view user) {
     if (shown[view.user]) views.push_back(std::move(view));
   }
   return views;
+}
+
+Result<SavedView> AccountsFile::schedule_view(std::string_view user, std::uint64_t id,
+                                              const std::optional<ViewSchedule>& schedule,
+                                              const Recorder& record) {
+  if (schedule) {
+    TRY(check_line(schedule->receiver, "the receiver of a view", kNameBytesMax));
+    TRY(check_line(schedule->sent_until, "the day up to which a view was sent", kNameBytesMax));
+  }
+  const std::lock_guard lock(mutex_);
+  auto transaction = TRY(SqlTransaction::begin(database_));
+  const auto key = static_cast<std::int64_t>(id);
+  const auto before = TRY(select_views_locked("WHERE id = ? AND user = ?", {key, user}));
+  if (before.empty()) return no_view(id);
+  const ViewSchedule next = schedule.value_or(ViewSchedule{});
+  const std::string_view every = schedule ? to_text(next.every) : std::string_view();
+  std::ignore = TRY(database_.change(
+      "UPDATE views SET every = ?, receiver = ?, sent_until = ?, problem = '' WHERE id = ?",
+      {every, std::string_view(next.receiver), std::string_view(next.sent_until), key}));
+  auto kept = TRY(select_views_locked("WHERE id = ?", {key}));
+  Change change;
+  change.view_before = before.front();
+  change.view_after = kept.front();
+  TRY(commit_recorded_locked(transaction, record, change));
+  return std::move(kept.front());
+}
+
+Result<std::vector<SavedView>> AccountsFile::scheduled_views() {
+  const std::lock_guard lock(mutex_);
+  return select_views_locked("WHERE every <> '' ORDER BY id", {});
+}
+
+Result<void> AccountsFile::note_sent(std::uint64_t id, const std::string& sent_until,
+                                     const std::string& problem) {
+  const std::lock_guard lock(mutex_);
+  std::ignore = TRY(database_.change(
+      "UPDATE views SET sent_until = ?, problem = ? WHERE id = ? AND every <> ''",
+      {std::string_view(sent_until), std::string_view(problem), static_cast<std::int64_t>(id)}));
+  return {};
 }
 
 Result<void> AccountsFile::remove_view(std::string_view user, std::uint64_t id,

@@ -9,26 +9,25 @@ struct RoleName {
   Role role;
   std::string_view name;
 };
-constexpr RoleName kRoleNames[] = {{Role::kViewer, "viewer"},
-                                   {Role::kTeamLead, "team_lead"},
-                                   {Role::kFinance, "finance"},
-                                   {Role::kOperator, "operator"},
-                                   {Role::kAdmin, "admin"}};
+constexpr RoleName kRoleNames[] = {{Role::kViewer, "viewer"},   {Role::kTeamLead, "team_lead"},
+                                   {Role::kFinance, "finance"}, {Role::kOperator, "operator"},
+                                   {Role::kAdmin, "admin"},     {Role::kClient, "client"}};
 
 struct PermissionName {
   Permission permission;
   std::string_view name;
 };
 constexpr PermissionName kPermissionNames[] = {
-    {Permission::kReadCosts, "read_costs"},         {Permission::kReadLive, "read_live"},
-    {Permission::kReadFleet, "read_fleet"},         {Permission::kReadBills, "read_bills"},
-    {Permission::kReadInvoices, "read_invoices"},   {Permission::kReadRules, "read_rules"},
-    {Permission::kReadAudit, "read_audit"},         {Permission::kReadMetrics, "read_metrics"},
-    {Permission::kDecideAdvice, "decide_advice"},   {Permission::kIssueInvoices, "issue_invoices"},
-    {Permission::kClosePeriods, "close_periods"},   {Permission::kManageUsers, "manage_users"},
-    {Permission::kManageOwn, "manage_own"},         {Permission::kManageBudgets, "manage_budgets"},
-    {Permission::kManageAlerts, "manage_alerts"},   {Permission::kApprove, "approve"},
-    {Permission::kSendTelemetry, "send_telemetry"}, {Permission::kImportFiles, "import_files"}};
+    {Permission::kReadCosts, "read_costs"},          {Permission::kReadLive, "read_live"},
+    {Permission::kReadFleet, "read_fleet"},          {Permission::kReadBills, "read_bills"},
+    {Permission::kReadInvoices, "read_invoices"},    {Permission::kReadRules, "read_rules"},
+    {Permission::kReadAudit, "read_audit"},          {Permission::kReadMetrics, "read_metrics"},
+    {Permission::kDecideAdvice, "decide_advice"},    {Permission::kIssueInvoices, "issue_invoices"},
+    {Permission::kClosePeriods, "close_periods"},    {Permission::kManageUsers, "manage_users"},
+    {Permission::kManageOwn, "manage_own"},          {Permission::kManageBudgets, "manage_budgets"},
+    {Permission::kManageAlerts, "manage_alerts"},    {Permission::kApprove, "approve"},
+    {Permission::kSendTelemetry, "send_telemetry"},  {Permission::kImportFiles, "import_files"},
+    {Permission::kReadStatements, "read_statements"}};
 static_assert(std::size(kPermissionNames) == std::size(kPermissions));
 
 bool viewer_may(Permission permission) {
@@ -52,9 +51,16 @@ bool viewer_may(Permission permission) {
     case Permission::kApprove:
     case Permission::kSendTelemetry:
     case Permission::kImportFiles:
+    case Permission::kReadStatements:
       return false;
   }
   return false;
+}
+
+// What is charged to them, and nothing of what it cost: that would tell of prices and of others.
+bool client_may(Permission permission) {
+  return permission == Permission::kReadInvoices || permission == Permission::kReadStatements ||
+         permission == Permission::kManageOwn;
 }
 
 bool team_lead_may(Permission permission) {
@@ -67,7 +73,7 @@ bool finance_may(Permission permission) {
   return team_lead_may(permission) || permission == Permission::kReadBills ||
          permission == Permission::kIssueInvoices || permission == Permission::kClosePeriods ||
          permission == Permission::kReadAudit || permission == Permission::kManageAlerts ||
-         permission == Permission::kImportFiles;
+         permission == Permission::kImportFiles || permission == Permission::kReadStatements;
 }
 
 bool operator_may(Permission permission) {
@@ -120,6 +126,8 @@ bool allows(Role role, Permission permission) {
       return operator_may(permission);
     case Role::kAdmin:
       return true;
+    case Role::kClient:
+      return client_may(permission);
   }
   return false;
 }

@@ -14,9 +14,9 @@
 
 namespace pennyweight::access {
 
-enum class Role { kViewer, kTeamLead, kFinance, kOperator, kAdmin };
-inline constexpr Role kRoles[] = {Role::kViewer, Role::kTeamLead, Role::kFinance, Role::kOperator,
-                                  Role::kAdmin};
+enum class Role { kViewer, kTeamLead, kFinance, kOperator, kAdmin, kClient };
+inline constexpr Role kRoles[] = {Role::kViewer,   Role::kTeamLead, Role::kFinance,
+                                  Role::kOperator, Role::kAdmin,    Role::kClient};
 
 enum class Permission {
   kReadCosts,     // costs, explain, units, coverage, workloads: can be cut to a scope
@@ -30,13 +30,14 @@ enum class Permission {
   kDecideAdvice,  // accept, dismiss and verify advice
   kIssueInvoices,
   kClosePeriods,
-  kManageUsers,    // users, roles, scopes, tokens of others
-  kManageOwn,      // own password, second factor, tokens, saved views
-  kManageBudgets,  // budgets in the own scope
-  kManageAlerts,   // silence alerts, and test receivers
-  kApprove,        // approve or refuse workloads that a guardrail stops, in the own scope
-  kSendTelemetry,  // remote_write and pushed expositions
-  kImportFiles,    // upload bills, inventories and records of what ran; divide an open month anew
+  kManageUsers,     // users, roles, scopes, tokens of others
+  kManageOwn,       // own password, second factor, tokens, saved views
+  kManageBudgets,   // budgets in the own scope
+  kManageAlerts,    // silence alerts, and test receivers
+  kApprove,         // approve or refuse workloads that a guardrail stops, in the own scope
+  kSendTelemetry,   // remote_write and pushed expositions
+  kImportFiles,     // upload bills, inventories and records of what ran; divide an open month anew
+  kReadStatements,  // what the customers in the own scope are charged, by month
 };
 inline constexpr Permission kPermissions[] = {
     Permission::kReadCosts,     Permission::kReadLive,      Permission::kReadFleet,
@@ -44,7 +45,8 @@ inline constexpr Permission kPermissions[] = {
     Permission::kReadAudit,     Permission::kReadMetrics,   Permission::kDecideAdvice,
     Permission::kIssueInvoices, Permission::kClosePeriods,  Permission::kManageUsers,
     Permission::kManageOwn,     Permission::kManageBudgets, Permission::kManageAlerts,
-    Permission::kApprove,       Permission::kSendTelemetry, Permission::kImportFiles};
+    Permission::kApprove,       Permission::kSendTelemetry, Permission::kImportFiles,
+    Permission::kReadStatements};
 
 std::string_view to_text(Role role);  // "viewer", "team_lead", "finance", …
 std::optional<Role> parse_role(std::string_view text);
@@ -72,6 +74,8 @@ struct Principal {
   std::optional<Instant> proved_at = {};
 
   bool is_scoped() const { return !scope.empty(); }
+  // Somebody else's customer: without a scope they see nothing, where others see everything.
+  bool is_client() const { return role == Role::kClient; }
 };
 
 // Whether the principal has the permission, given the limits of a token and a password that must be

@@ -25,14 +25,15 @@ TEST(Principal, RolesHaveThesePermissionsAndNoOthers) {
       {Role::kFinance,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
         kManageBudgets, kReadBills, kIssueInvoices, kClosePeriods, kReadAudit, kManageAlerts,
-        kApprove, kImportFiles}},
+        kApprove, kImportFiles, kReadStatements}},
       {Role::kOperator,
        {kReadCosts, kReadLive, kReadFleet, kReadInvoices, kManageOwn, kReadRules, kDecideAdvice,
         kManageBudgets, kReadBills, kReadMetrics, kSendTelemetry, kManageAlerts, kImportFiles}},
       {Role::kAdmin, everything},
+      {Role::kClient, {kReadInvoices, kReadStatements, kManageOwn}},
   };
   ASSERT_EQ(std::size(rows), std::size(kRoles));
-  EXPECT_EQ(everything.size(), 18u);
+  EXPECT_EQ(everything.size(), 19u);
   for (const Row& row : rows) {
     for (const Permission permission : kPermissions) {
       EXPECT_EQ(allows(row.role, permission), row.may.contains(permission))

@@ -111,6 +111,12 @@ CREATE TABLE audit_lines (           -- of committed changes, since lines were l
   number INTEGER PRIMARY KEY
 ) STRICT;
 )sql",
+    R"sql(
+ALTER TABLE views ADD COLUMN every TEXT NOT NULL DEFAULT '';  -- day, week, month; '': never sent
+ALTER TABLE views ADD COLUMN receiver TEXT NOT NULL DEFAULT '';    -- '': the owner's own address
+ALTER TABLE views ADD COLUMN sent_until TEXT NOT NULL DEFAULT '';  -- the last day that was sent
+ALTER TABLE views ADD COLUMN problem TEXT NOT NULL DEFAULT '';     -- why it could not be sent
+)sql",
 };
 constexpr std::int64_t kVersion = std::size(kSteps);
 

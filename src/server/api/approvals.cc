@@ -248,6 +248,10 @@ Response get_approval(const Services& services, const Request& request) {
 }
 
 Response request_approvals(const Services& services, const Request& request) {
+  // The answer has prices, which roles that may not read costs don't see.
+  if (!access::allows(principal_of(request).role, access::Permission::kReadCosts)) {
+    return server::problem(403, "Forbidden", "Your role asks for no approvals.");
+  }
   QueryParams params(request);
   JsonBody body(request);
   const std::string manifest = body.required("manifest");

@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "core/try.h"
 #include "server/api/cost_params.h"
+#include "server/api/cost_tables.h"
 #include "server/api/downloads.h"
 #include "server/api/endpoints.h"
 #include "server/api/scoped_queries.h"
@@ -49,6 +50,28 @@ Result<std::optional<TopOwners>> first_owners(const ScopedQueries& queries,
 
 }  // namespace
 
+Result<std::vector<Table>> cost_tables(const Services& services, const ScopedQueries& queries,
+                                       const CostPlan& plan, std::size_t rows_max) {
+  const Config& config = services.config;
+  return query_costs(
+      plan,
+      [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
+        // Owners beyond `top` are one row, so the answer has fewer rows.
+        if (plan.report.top) return queries.summarise(query);
+        auto found = TRY(queries.summarise(query, rows_max));
+        if (found.all <= rows_max) return std::move(found.rows);
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("the answer has {} rows, more than the limit of {}: filter, group "
+                                "by fewer dimensions, or use format=csv or jsonl",
+                                found.all, rows_max));
+      },
+      [&](const Currency& foreign) { return configured_rates(services, foreign); },
+      {.days_valid_max = config.currencies.days_valid_max, .pivot = config.currencies.pivot},
+      [&](const SummaryQuery& query, const CostReport& report) {
+        return first_owners(queries, query, report);
+      });
+}
+
 Response get_costs(const Services& services, const Request& request) {
   const ScopedQueries queries(services, request);
   const Config& config = services.config;
@@ -69,23 +92,7 @@ Response get_costs(const Services& services, const Request& request) {
     if (!turn) return no_turn();
   }
   const std::size_t rows_max = format == AnswerFormat::kJson ? kRowsMax : kStreamedRowsMax;
-  const auto tables = query_costs(
-      *plan,
-      [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
-        // Owners beyond `top` are one row, so the answer has fewer rows.
-        if (plan->report.top) return queries.summarise(query);
-        auto found = TRY(queries.summarise(query, rows_max));
-        if (found.all <= rows_max) return std::move(found.rows);
-        return fail(ErrorCode::kUnsupported,
-                    fmt::format("the answer has {} rows, more than the limit of {}: filter, group "
-                                "by fewer dimensions, or use format=csv or jsonl",
-                                found.all, rows_max));
-      },
-      [&](const Currency& foreign) { return configured_rates(services, foreign); },
-      {.days_valid_max = config.currencies.days_valid_max, .pivot = config.currencies.pivot},
-      [&](const SummaryQuery& query, const CostReport& report) {
-        return first_owners(queries, query, report);
-      });
+  auto tables = cost_tables(services, queries, *plan, rows_max);
   if (!tables) return refusal(tables.error());
   if (format == AnswerFormat::kParquet && tables->empty()) {
     return not_found("no posting matches the filters and dates");

@@ -73,6 +73,8 @@ server::Response get_invoice(const Services&, const server::Request&);
 server::Response preview_invoices(const Services&, const server::Request&);
 server::Response issue_invoices(const Services&, const server::Request&);
 server::Response get_capacity(const Services&, const server::Request&);
+server::Response get_statements(const Services&, const server::Request&);
+server::Response get_statement(const Services&, const server::Request&);
 server::Response get_profitability(const Services&, const server::Request&);
 server::Response get_clients(const Services&, const server::Request&);
 server::Response get_clients_report(const Services&, const server::Request&);
@@ -127,6 +129,8 @@ server::Response add_token(const Services&, const server::Request&);
 server::Response revoke_token(const Services&, const server::Request&);
 server::Response get_views(const Services&, const server::Request&);
 server::Response add_view(const Services&, const server::Request&);
+server::Response schedule_view(const Services&, const server::Request&);
+server::Response unschedule_view(const Services&, const server::Request&);
 server::Response remove_view(const Services&, const server::Request&);
 
 // The audit log.

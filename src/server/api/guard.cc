@@ -159,6 +159,7 @@ bool is_denied_to_scoped(Permission permission) {
     case Permission::kReadLive:
     case Permission::kReadFleet:
     case Permission::kReadInvoices:
+    case Permission::kReadStatements:
     case Permission::kManageOwn:
     case Permission::kManageBudgets:
       return false;

@@ -22,6 +22,7 @@ constexpr std::string_view kInvoiceList = "invoices";
 constexpr std::size_t kInvoiceReasonBytesMax = 2000;
 
 bool sees_invoice(const access::Principal& who, const Invoice& invoice) {
+  if (who.is_client() && !who.is_scoped()) return false;
   return std::ranges::all_of(who.scope, [&](const SummaryFilter& part) {
     return !part.negate && part.dimension == invoice.by &&
            std::ranges::find(part.values, invoice.customer) != part.values.end();
@@ -31,6 +32,19 @@ bool sees_invoice(const access::Principal& who, const Invoice& invoice) {
 // Those who may issue invoices see what all of them add up to.
 bool sees_books(const access::Principal& who) {
   return !who.is_scoped() && access::may(who, access::Permission::kIssueInvoices);
+}
+
+// A share stands beside the sum that it is of, which is what all bear together.
+void hide_shared_sums(Invoice& invoice) {
+  for (InvoiceSection& section : invoice.sections) {
+    for (InvoiceLine& line : section.lines) {
+      if (!line.quantity || line.quantity->kind != QuantityKind::kShare) continue;
+      line.quantity.reset();
+      line.quantity_shown.clear();
+      line.unit.clear();
+      line.rate.clear();
+    }
+  }
 }
 
 server::Response not_the_books() {
@@ -171,6 +185,7 @@ server::Response get_invoice(const Services& services, const server::Request& re
   // What the company bears, and what the others are charged, is for those who keep its books.
   if (wants_books && !sees_books(principal_of(request))) return not_the_books();
   found->invoice.for_customer = !wants_books;
+  if (principal_of(request).is_client()) hide_shared_sums(found->invoice);
   const Media& media = find_media(format);
   auto document = format == "json" && wants_books
                       ? Result<std::string>(found->record.document)

@@ -676,7 +676,7 @@ TEST_F(PeopleEndpointsTest, MakeAndRevokeTokens) {
 
 TEST_F(PeopleEndpointsTest, ListRoles) {
   const Answer roles = ask(browser_of("vic"), "GET", "/roles");
-  EXPECT_EQ(entries_in(roles.body), 5u);
+  EXPECT_EQ(entries_in(roles.body), 6u);
   EXPECT_EQ(text_in(roles.body, "/data/0/role"), "viewer");
   EXPECT_THAT(text_in(roles.body, "/data/4/permissions"), HasSubstr("manage_users"));
 }
@@ -703,6 +703,32 @@ TEST_F(PeopleEndpointsTest, KeepViewsForOneselfAndForOthers) {
   EXPECT_EQ(last_entry().action, "view.remove");
   const Answer page = ask(ada, "GET", "/views?limit=1");
   EXPECT_EQ(text_in(page.body, "/data/0/name"), "own");
+}
+
+TEST_F(PeopleEndpointsTest, SendViewsToOneself) {
+  const Browser ada = browser_of("ada"), vic = browser_of("vic");
+  const auto added = [&](const Browser& who, const char* query) {
+    const std::string body = std::string(R"({"name":")") + query + R"(","query":")" + query + "\"}";
+    return text_in(ask(who, "POST", "/views", body).body, "/id");
+  };
+  const std::string weekly = "/views/" + added(ada, "/explore?by=team") + "/schedule";
+  // Without an address there is nobody to send it to.
+  EXPECT_EQ(ask(ada, "PUT", weekly, R"({"every":"week"})").status, 422);
+  ASSERT_EQ(ask(ada, "PATCH", "/users/ada", R"({"email":"ada@example.org"})").status, 200);
+  const Answer set = ask(ada, "PUT", weekly, R"({"every":"week"})");
+  EXPECT_EQ(set.status, 200) << set.body;
+  EXPECT_EQ(text_in(set.body, "/schedule/every"), "week");
+  EXPECT_EQ(last_entry().action, "view.schedule");
+  EXPECT_THAT(last_entry().after, HasSubstr("week"));
+  EXPECT_EQ(ask(ada, "PUT", weekly, R"({"every":"hour"})").status, 422);
+  EXPECT_EQ(ask(ada, "PUT", weekly, R"({"every":"day","receiver":"nobody"})").status, 422);
+  EXPECT_EQ(ask(vic, "PUT", weekly, R"({"every":"day"})").status, 404);
+  EXPECT_EQ(ask(vic, "DELETE", weekly).status, 404);
+  const std::string fleet = "/views/" + added(ada, "/fleet") + "/schedule";
+  EXPECT_EQ(ask(ada, "PUT", fleet, R"({"every":"day"})").status, 422);
+  EXPECT_EQ(ask(ada, "DELETE", weekly).status, 204);
+  EXPECT_EQ(last_entry().action, "view.unschedule");
+  EXPECT_EQ(text_in(ask(ada, "GET", "/views").body, "/data/0/schedule"), "null");
 }
 
 TEST_F(PeopleEndpointsTest, KeepAnnotationsOfCostsForThoseWhoSeeThem) {

@@ -16,10 +16,12 @@ namespace {
 constexpr std::size_t kReasonBytesMax = 4096;
 
 constexpr std::string_view kAccountsActions[] = {
-    "user.add",        "user.change",     "user.remove", "user.password",   "user.totp_off",
-    "user.unvouched",  "sign_in",         "sign_out",    "sign_in_confirm", "session.end",
-    "session.end_all", "password.change", "totp.add",    "totp.remove",     "totp.codes",
-    "token.add",       "token.revoke",    "view.add",    "view.remove",     "user.password_reset"};
+    "user.add",        "user.change",        "user.remove",     "user.password",
+    "user.totp_off",   "user.unvouched",     "sign_in",         "sign_out",
+    "sign_in_confirm", "session.end",        "session.end_all", "password.change",
+    "totp.add",        "totp.remove",        "totp.codes",      "token.add",
+    "token.revoke",    "view.add",           "view.remove",     "view.schedule",
+    "view.unschedule", "user.password_reset"};
 
 std::string reason_json(const Error& why) {
   JsonWriter out;

@@ -109,6 +109,8 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/invoices/{number}", "read_invoices", get_invoice},
     {"POST", "/invoices/preview", "issue_invoices", preview_invoices},
     {"POST", "/invoices", "issue_invoices", issue_invoices},
+    {"GET", "/statements", "read_statements", get_statements},
+    {"GET", "/statements/{month}", "read_statements", get_statement},
     {"GET", "/profitability", "issue_invoices", get_profitability},
     {"GET", "/clients", "issue_invoices", get_clients},
     {"GET", "/clients/report", "issue_invoices", get_clients_report},
@@ -145,6 +147,8 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/views", "manage_own", get_views},
     {"POST", "/views", "manage_own", add_view},
     {"DELETE", "/views/{id}", "manage_own", remove_view},
+    {"PUT", "/views/{id}/schedule", "manage_own", schedule_view},
+    {"DELETE", "/views/{id}/schedule", "manage_own", unschedule_view},
 
     {"GET", "/audit", "read_audit", get_audit},
     {"GET", "/audit/verify", "read_audit", verify_audit},

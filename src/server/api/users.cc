@@ -57,7 +57,7 @@ void take_user(JsonBody& body, const Policy& policy, User& user) {
   if (auto text = body.text("email")) user.email = *std::move(text);
   if (const auto text = body.text("role")) {
     const auto role = access::parse_role(*text);
-    if (!role) body.reject("role", "must be viewer, team_lead, finance, operator or admin");
+    if (!role) body.reject("role", "must be viewer, team_lead, finance, operator, admin or client");
     user.role = role.value_or(user.role);
   }
   if (auto scope = body.scope("scope")) {

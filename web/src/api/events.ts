@@ -98,8 +98,9 @@ export function listen(name: string, handler: Handler): () => void {
   };
 }
 
-export function useEvent(name: "live" | "rollup", handler: Handler): void {
-  useEffect(() => listen(name, handler), [name, handler]);
+// Null: it listens to nothing, as for who may not see the stream.
+export function useEvent(name: "live" | "rollup" | null, handler: Handler): void {
+  useEffect(() => (name === null ? undefined : listen(name, handler)), [name, handler]);
 }
 
 // The latest "live" event, and whether the connection is up.

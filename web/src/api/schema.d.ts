@@ -1432,6 +1432,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The months in which the customers of the own scope are charged something, the latest first.
+         * @description Users with a scope see the customers of it, if it has exactly one dimension, the one that invoices are made by. With any other
+         *     scope, and as a client without a scope, the list is empty.
+         */
+        get: operations["listStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/statements/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the customers of the own scope are charged for a month, by part.
+         * @description A table for each currency: usage by the details of the invoices (`invoice.detail`, else by project), credits, and shares of idle and shared cost. The amounts
+         *     are those of the invoices, or of drafts until there are some. It says nothing of others, of what the bill says, or of margins. No tables: nothing is charged.
+         */
+        get: operations["getStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/summary": {
         parameters: {
             query?: never;
@@ -1647,6 +1689,29 @@ export interface paths {
         post?: never;
         /** Remove one of your saved views. */
         delete: operations["removeView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{id}/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Send one of your saved views by day, week or month.
+         * @description The costs of each whole day, week (from Monday) or month are sent once they are there, at `alerts.digest_hour`; the last whole one at once. Only views of Explore are
+         *     sent. They show what your role and scope show when they are sent, by the grouping, filters, cost and currency of the view. Without a receiver they go to your own mail
+         *     address. Other receivers need the permission manage_budgets.
+         */
+        put: operations["scheduleView"];
+        post?: never;
+        /** Send a view no longer. */
+        delete: operations["unscheduleView"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2453,7 +2518,7 @@ export interface components {
             }[];
         };
         /** @enum {unknown} */
-        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "manage_alerts" | "approve" | "send_telemetry" | "import_files";
+        Permission: "read_costs" | "read_live" | "read_fleet" | "read_bills" | "read_invoices" | "read_rules" | "read_audit" | "read_metrics" | "decide_advice" | "issue_invoices" | "close_periods" | "manage_users" | "manage_own" | "manage_budgets" | "manage_alerts" | "approve" | "send_telemetry" | "import_files" | "read_statements";
         PolicyComparison: {
             a: components["schemas"]["Digest"];
             b: components["schemas"]["Digest"];
@@ -2557,7 +2622,7 @@ export interface components {
             text: string;
         };
         /** @enum {unknown} */
-        Role: "viewer" | "team_lead" | "finance" | "operator" | "admin";
+        Role: "viewer" | "team_lead" | "finance" | "operator" | "admin" | "client";
         /**
          * @description Cells by column name. Money, GPU-hours and percentages are strings; a column of GPU-hours has a
          *     second key, NAME_exact. Null is an empty cell.
@@ -2587,6 +2652,17 @@ export interface components {
             query: string;
             shared: boolean;
             mine: boolean;
+            /** @description When it is sent, of the own views; null, never. */
+            schedule: {
+                /** @enum {unknown} */
+                every: "day" | "week" | "month";
+                /** @description Null: the own mail address. */
+                receiver: string | null;
+                /** @description The last day that was sent. */
+                sent_until: string | null;
+                /** @description Why it could not be sent the last time. */
+                problem: string | null;
+            } | null;
         };
         /** @description What a user sees. All parts apply; without any, the user sees everything. */
         Scope: {
@@ -6450,6 +6526,74 @@ export interface operations {
             default: components["responses"]["OtherProblem"];
         };
     };
+    listStatements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            month: components["schemas"]["Month"];
+                            /** @description An invoice for it is issued. */
+                            invoiced: boolean;
+                        }[];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getStatement: {
+        parameters: {
+            query?: {
+                /** @description The format; by default, from the Accept header. `sheet` is CSV whose texts no spreadsheet takes for formulas. */
+                format?: components["parameters"]["RowFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description The booked month. */
+                month: components["schemas"]["Month"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A table for each currency of the month. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
     getSummary: {
         parameters: {
             query?: {
@@ -7167,6 +7311,82 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The view is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    scheduleView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description The view's id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "every": "week"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    every: "day" | "week" | "month";
+                    /** @description A receiver of `alerts.receivers` of the kind email, webhook or slack. */
+                    receiver?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    unscheduleView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description The view's id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view is sent no longer. */
             204: {
                 headers: {
                     [name: string]: unknown;

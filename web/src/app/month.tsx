@@ -7,6 +7,7 @@ import type { DimensionValue, List } from "../api/types";
 import { IconButton } from "../components/controls";
 import { addMonths, monthName, thisMonth } from "../util/text";
 import { setQuery, useRoute } from "./router";
+import { useSession } from "./session";
 
 interface Months {
   month: string; // "2026-03"
@@ -20,10 +21,15 @@ const MonthContext = createContext<Months>({ month: thisMonth(), known: [], read
 export function useMonths(): Months {
   const { query } = useRoute();
   const asked = query.get("month");
-  const { data, error, reload } = useQuery<List<DimensionValue>>("/dimensions/month/values", { limit: 1000 });
-  useEvent("rollup", reload); // a month may be new
+  const { may } = useSession();
+  // Clients know the months in which they are charged something, and no costs.
+  const isOfCosts = may("read_costs") || !may("read_statements");
+  const costs = useQuery<List<DimensionValue>>(isOfCosts ? "/dimensions/month/values" : null, { limit: 1000 });
+  const statements = useQuery<List<{ month: string }>>(isOfCosts ? null : "/statements");
+  const { data, error, reload } = isOfCosts ? costs : statements;
+  useEvent(isOfCosts ? "rollup" : null, reload); // a month may be new
   return useMemo(() => {
-    const known = [...new Set((data?.data ?? []).map((one) => one.value))]
+    const known = [...new Set((data?.data ?? []).map((one) => ("value" in one ? one.value : one.month)))]
       .filter((one) => /^\d{4}-\d\d$/.test(one))
       .sort()
       .reverse();

@@ -10,13 +10,14 @@ import { words } from "../../util/text";
 import { finished, rowsOf, ScopeField } from "./scope";
 import type { Secret } from "./secret";
 
-export const ROLES: RoleName[] = ["viewer", "team_lead", "finance", "operator", "admin"];
+export const ROLES: RoleName[] = ["viewer", "team_lead", "finance", "operator", "admin", "client"];
 export const ROLE_HINTS: Record<RoleName, string> = {
   viewer: "Sees costs, what runs, the fleet, and invoices.",
   team_lead: "A viewer who also sees by which rules costs are divided.",
   finance: "Reads bills, issues invoices, closes months, reads the audit log.",
   operator: "Sends telemetry and watches the service.",
   admin: "May do everything, including managing users and tokens.",
+  client: "Sees what they are charged and their invoices, and nothing of costs, fleets or others. Limit them to their own name below: without that they see nothing.",
 };
 
 export function UserDialog({ user, onClose, onDone }: {

@@ -15,6 +15,7 @@ import { Finance } from "./finance";
 import { FleetHealth } from "./fleet_health";
 import { MyRuns } from "./my_runs";
 import { MyTeam } from "./my_team";
+import { Statement } from "./statement";
 import { Start } from "./start";
 
 interface View {
@@ -23,6 +24,7 @@ interface View {
   lead: string;
   needs: Permission;
   unscopedOnly?: boolean;
+  only?: RoleName; // others have the same, and more, elsewhere
   Body: ComponentType;
 }
 
@@ -32,10 +34,11 @@ const VIEWS: View[] = [
   { key: "finance", title: "Finance", lead: "What is open before the month can be closed, and what changed.", needs: "read_bills", unscopedOnly: true, Body: Finance },
   { key: "fleet", title: "Fleet health", lead: "What becomes of the money for GPUs, day by day, and who holds GPUs without using them.", needs: "read_fleet", Body: FleetHealth },
   { key: "clients", title: "My clients", lead: "Cost, revenue and margin of each client, and its invoices, in the currency of the bill.", needs: "issue_invoices", unscopedOnly: true, Body: Clients },
+  { key: "statement", title: "My charges", lead: "What you are charged for a month, by what it is for, and your invoices.", needs: "read_statements", only: "client", Body: Statement },
   { key: "start", title: "Getting started", lead: "What the ledger has, and what it still needs.", needs: "read_bills", unscopedOnly: true, Body: Start },
 ];
 
-const FIRST: Record<RoleName, string> = { viewer: "runs", team_lead: "team", finance: "finance", operator: "fleet", admin: "finance" };
+const FIRST: Record<RoleName, string> = { viewer: "runs", team_lead: "team", finance: "finance", operator: "fleet", admin: "finance", client: "statement" };
 
 export default function Home() {
   const { listed } = useMonth();
@@ -47,7 +50,7 @@ function Roles() {
   const { user, may } = useSession();
   const { known } = useMonth();
   const isScoped = (user?.scope.length ?? 0) > 0;
-  const mine = VIEWS.filter((view) => may(view.needs) && !(view.unscopedOnly && isScoped));
+  const mine = VIEWS.filter((view) => may(view.needs) && !(view.unscopedOnly && isScoped) && (!view.only || view.only === user?.role));
   // A ledger without costs is not looked at: it is filled.
   const [isNew] = useState(known.length === 0); // the view stays while costs arrive
   const first = isNew ? "start" : FIRST[user?.role ?? "viewer"];
@@ -57,8 +60,10 @@ function Roles() {
   return (
     <div class="stack">
       <PageHead title="Home" lead={chosen.lead} />
-      <Tabs label="Home" tabs={mine.map(({ key, title }) => ({ key, title }))} chosen={chosen.key}
-        onChoose={(key) => setQuery({ view: key === usual?.key ? null : key, of: null })} />
+      {mine.length > 1 && (
+        <Tabs label="Home" tabs={mine.map(({ key, title }) => ({ key, title }))} chosen={chosen.key}
+          onChoose={(key) => setQuery({ view: key === usual?.key ? null : key, of: null })} />
+      )}
       <chosen.Body />
     </div>
   );

@@ -92,14 +92,14 @@ function One({ number }: { number: string }) {
 export default function InvoicesPage() {
   const { month } = useMonth();
   const { query } = useRoute();
-  const { may } = useSession();
+  const { may, user } = useSession();
   const [round, setRound] = useState(0);
   const number = query.get("number");
   if (number) return <One number={number} />;
   const tab = query.get("tab") === "preview" && may("issue_invoices") ? "preview" : "issued";
   return (
     <div class="stack">
-      <PageHead title="Invoices" lead="What each customer is charged. A month's invoices and the costs charged to nobody add up to its bill." />
+      <PageHead title="Invoices" lead={user?.role === "client" ? "What you are charged, as issued." : "What each customer is charged. A month's invoices and the costs charged to nobody add up to its bill."} />
       {may("issue_invoices") && (
         <Tabs
           label="Invoices"

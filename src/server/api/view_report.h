@@ -1,0 +1,41 @@
+// ViewReport: what a saved view of Explore shows of one period, as a message.
+//
+// It is made with the role and the scope that the view's owner has now, by the query that the page
+// asks, so that it says what the owner would see.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/date.h"
+#include "core/error.h"
+#include "server/access/accounts.h"
+#include "server/api/services.h"
+
+namespace pennyweight::api {
+
+struct ViewReport {
+  std::string subject;  // one line
+  std::string text;     // for people, in lines of at most 100 columns where names allow it
+  std::string csv;      // for spreadsheets: no text is taken for a formula
+  std::string file_name;
+  std::string json;     // {"view": …, "period": …, "tables": […]}
+  std::string address;  // the owner's mail address; may be empty
+};
+
+// The last whole period before `today`, as its first and last day.
+std::pair<Date, Date> last_period(access::ViewPeriod every, Date today);
+
+// The period to send next; nothing: it is sent already. `today`: in the zone of the policy.
+std::optional<std::pair<Date, Date>> due_period(const access::ViewSchedule& schedule, Date today);
+
+// Whether a view can be sent: an Error of kBadValue says why not.
+Result<void> check_sendable_view(const access::SavedView& view);
+
+// Of the days `first` to `last`, whatever days the view shows. Errors: as check_sendable_view(),
+// where the owner is gone, blocked or may no longer read costs, and of the query.
+Result<ViewReport> view_report(const Services& services, const access::SavedView& view, Date first,
+                               Date last);
+
+}  // namespace pennyweight::api
