@@ -145,6 +145,11 @@ Result<Money> parse_amount(std::string_view text) {
   return Money::from_decimal(amount, currency);
 }
 
+std::string budget_amount_text(const Money& amount) {
+  return fmt::format("{} {}", to_text(amount.amount()),
+                     amount.currency() == kGpuHourUnit ? "gpu_hours" : amount.currency().text());
+}
+
 std::vector<Budget> read_budgets(YamlReader& reader, const YamlNode& node) {
   std::vector<Budget> budgets;
   reader.sequence(node, "budgets", kBudgetsMax, [&](const YamlNode& item) {
@@ -172,6 +177,7 @@ std::vector<forecasting::KnownEvent> read_known_events(YamlReader& reader, const
          {"from", [&](const YamlNode& at) { from = values.date(at, "events[].from"); }},
          {"to", [&](const YamlNode& at) { event.to = values.date(at, "events[].to"); }},
          {"key", [&](const YamlNode& at) { values.text(at, "events[].key", event.key); }},
+         {"by", [&](const YamlNode& at) { values.text(at, "events[].by", event.by); }},
          {"per_day",
           [&](const YamlNode& at) { event.per_day = values.money(at, "events[].per_day"); }},
          {"percent", [&](const YamlNode& at) {
@@ -181,15 +187,8 @@ std::vector<forecasting::KnownEvent> read_known_events(YamlReader& reader, const
     if (reader.error_count() != before) return;
     if (event.name.empty() || !from) return reader.refuse(item, "an event needs a name and a from");
     event.from = *from;
-    if (event.to && *event.to < event.from) {
-      return reader.refuse(item, fmt::format("event '{}' ends before it begins", event.name));
-    }
-    if (event.per_day.has_value() == event.percent.has_value()) {
-      return reader.refuse(
-          item, fmt::format("event '{}' needs per_day or percent, one of them", event.name));
-    }
-    if (event.per_day && event.key.empty()) {
-      return reader.refuse(item, fmt::format("event '{}': per_day needs a key", event.name));
+    if (const auto sound = forecasting::check_known_event(event); !sound) {
+      return reader.refuse(item, sound.error().message);
     }
     events.push_back(std::move(event));
   });
@@ -219,6 +218,9 @@ ConfigKeys budget_config_keys() {
       {"events[].from", "date", "", "Its first day. Required."},
       {"events[].to", "date", "", "Its last day; without it, it lasts."},
       {"events[].key", "text", "", "The value it is for, such as a team; without it, all."},
+      {"events[].by", "dimension", "",
+       "The dimension of `key`, such as `team`; without it, any that has the value. Required for a "
+       "value that has no costs yet."},
       {"events[].per_day", "amount", "", "What it adds on each day; below 0, what it saves."},
       {"events[].percent", "percent", "", "What remains of a day's cost: 0 on a holiday, say."},
   };

@@ -19,5 +19,6 @@ ConfigKeys budget_config_keys();
 
 // "5000 USD", "2000 gpu_hours" or "0.5 EUR"; 0 or more, except for events.
 Result<Money> parse_amount(std::string_view text);
+std::string budget_amount_text(const Money& amount);  // as parse_amount() reads it
 
 }  // namespace pennyweight

@@ -232,6 +232,23 @@ def set_budget(server, asker):
     return f"/api/v1/budgets/set-{next(_numbers)}", {"filter": ["team=nlp"], "amount": "5000 USD"}
 
 
+def set_event(server, asker):
+    """An event about everybody's scope, with a name of its own."""
+    return f"/api/v1/known-events/set-{next(_numbers)}", {
+        "from": "2026-05-01", "key": "nlp", "by": "team", "per_day": "120 USD"}
+
+
+def kept_event(server, asker):
+    target, body = set_event(server, asker)
+    made = server.sign_in_admin().ask("PUT", target, body)
+    assert made.status == 200, made
+    return target, None
+
+
+def event_versions(server, asker):
+    return f"{kept_event(server, asker)[0]}/versions", None
+
+
 def known_budget(server, asker):
     target, body = set_budget(server, asker)
     made = server.sign_in_admin().ask("PUT", target, body)
@@ -392,6 +409,9 @@ ASKING = Requests({
     ("POST", "/api/v1/anomalies/verdicts"): anomaly_verdict,
     ("POST", "/api/v1/annotations"): add_annotation,
     ("DELETE", "/api/v1/annotations/{id}"): remove_annotation,
+    ("PUT", "/api/v1/known-events/{name}"): set_event,
+    ("DELETE", "/api/v1/known-events/{name}"): kept_event,
+    ("GET", "/api/v1/known-events/{name}/versions"): event_versions,
     ("PUT", "/api/v1/budgets/{name}"): set_budget,
     ("DELETE", "/api/v1/budgets/{name}"): known_budget,
     ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,

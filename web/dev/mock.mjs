@@ -47,6 +47,8 @@ async function built() {
 
 let user = process.argv.includes("--signed-out") ? null : "ana";
 let views = [{ id: 1, name: "Idle by user", query: "/explore?by=user&filter=kind=held_idle", shared: true, mine: true }];
+const eventEntry = (event) => ({ event, effect: event.percent === undefined ? `+${event.per_day}` : `${event.percent} % remain`, is_configured: event.name === "Christmas", changeable: event.name !== "Christmas" });
+let knownEvents = [{ name: "Acme starts", from: "2026-04-01", by: "team", key: "acme", per_day: "120 USD" }, { name: "Christmas", from: "2026-12-25", to: "2026-12-26", percent: 10 }].map(eventEntry);
 let annotations = [{ id: 1, first: "2026-03-09", last: "2026-03-11", filter: ["team=nlp"], for_everyone: false, text: "The yearly evaluation runs on all nodes.", who: "ana", at: "2026-03-12T08:00:00Z", removable: true }];
 let look = 0;
 
@@ -107,6 +109,9 @@ const routes = [
   ["GET /catalog", () => ({ body: { tables: [{ title: "GPU models, and USD for an hour of one GPU, at list prices of 2026-03-31", currency: "USD", columns: [["model", "id"], ["tier", "text"], ["memory_gib", "count"], ["provider", "text"], ["instance_type", "id"], ["region", "text"], ["on_demand", "money"], ["spot", "money"]].map(([name, kind]) => ({ name, kind, title: name.replace("_", " ") })), rows: [{ model: "A100-SXM4-80GB", tier: "training", memory_gib: "80", provider: "aws", instance_type: "p4de.24xlarge", region: "us-east-1", on_demand: "3.43", spot: "1.72" }, { model: "L40S", tier: "inference", memory_gib: "48", provider: "aws", instance_type: "g6e.xlarge", region: "us-east-1", on_demand: "1.86", spot: null }], notes: [] }] } })],
   ["POST /advice/:id/steps", (q, p, b) => ({ status: 201, body: { advice: p.id, ...b } })],
   ["GET /anomalies", (q, p, b, w) => ({ body: w.length ? billing.anomalies(q) : { tables: [] } })],
+  ["GET /known-events", () => ({ body: { data: knownEvents, next: null } })],
+  ["PUT /known-events/:name", (q, p, b) => { const one = eventEntry({ name: p.name, ...b }); knownEvents = [...knownEvents.filter(({ event }) => event.name !== p.name), one]; return { body: one }; }],
+  ["DELETE /known-events/:name", (q, p) => ((knownEvents = knownEvents.filter(({ event }) => event.name !== p.name)), { status: 204 })],
   ["GET /annotations", (q) => ({ body: { data: annotations.filter((one) => (!q.get("from") || one.last >= q.get("from")) && (!q.get("to") || one.first <= q.get("to"))), next: null } })],
   ["POST /annotations", (q, p, b) => { const one = { id: annotations.length + 1, last: b.first, filter: [], for_everyone: false, ...b, who: user, at: "2026-03-19T09:10:00Z", removable: true }; annotations = [one, ...annotations]; return { status: 201, body: one }; }],
   ["DELETE /annotations/:id", (q, p) => ((annotations = annotations.filter((one) => String(one.id) !== p.id)), { status: 204 })],

@@ -253,6 +253,15 @@ std::vector<Budget> AlertFinder::all_budgets(AlertFindings& found) {
   return config_.budgets;
 }
 
+// While they can't be read, what was read before counts.
+const std::vector<forecasting::KnownEvent>& AlertFinder::all_events() {
+  if (!sources_.events) return config_.events;
+  auto all = sources_.events();
+  report("what people know of days to come", all ? nullptr : &all.error());
+  if (all) events_ = *std::move(all);
+  return events_;
+}
+
 // The ledger's telemetry of the last minutes, of which only what tells something is kept.
 Result<void> AlertFinder::read_telemetry(Instant now) {
   // At first somebody may have fallen silent already.
@@ -443,7 +452,7 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
   const auto budgets = all_budgets(found);
   auto statuses = query_budgets({.budgets = budgets,
                                  .today = today,
-                                 .events = config_.events,
+                                 .events = all_events(),
                                  .kept = &forecasts_,
                                  .version = version(),
                                  .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {

@@ -29,6 +29,7 @@
 #include "insight/queries/budget_forecasts.h"
 #include "insight/queries/budget_query.h"
 #include "insight/queries/forecast_query.h"
+#include "insight/queries/known_events.h"
 #include "reporting/live/live_rows.h"
 #include "reporting/queries/costs.h"
 
@@ -65,6 +66,8 @@ struct AlertSources {
   KeptForecasts kept_forecasts = {};
   // Configured, and set by people since.
   std::function<Result<std::vector<Budget>>()> budgets = {};
+  // What is known of days to come, configured and kept by people since.
+  KnownEventSource events = {};
   // What people said of unusual days: those that were expected are no alerts.
   std::function<Result<std::vector<AnomalyVerdict>>()> verdicts = {};
   // All requests for approvals. At once.
@@ -109,6 +112,7 @@ class AlertFinder {
   std::optional<std::uint64_t> version() const;
   void report(const std::string& doing, const Error* why);
   std::vector<Budget> all_budgets(AlertFindings& found);
+  const std::vector<forecasting::KnownEvent>& all_events();
   bool read_checkpoints(Instant now, const AlertBook& book);
   void look_at_view();
   void find_unknown_checkpoints(const AlertBook& book, AlertFindings& found) const;
@@ -129,6 +133,7 @@ class AlertFinder {
   const AlertSources sources_;
   Log& log_;
   std::map<std::string, std::string> reported_;  // problems that were logged, by what failed
+  std::vector<forecasting::KnownEvent> events_;  // as they were read last
   BudgetForecasts forecasts_;
   std::shared_ptr<const std::vector<BudgetStatus>> budgets_ =
       std::make_shared<const std::vector<BudgetStatus>>();

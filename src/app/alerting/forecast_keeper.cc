@@ -9,13 +9,17 @@
 
 namespace pennyweight {
 
-ForecastKeeper::ForecastKeeper(const Config& config, SummarySource summarise, ForecastBook& book,
-                               Log& log)
-    : config_(config), summarise_(std::move(summarise)), book_(book), log_(log) {}
+ForecastKeeper::ForecastKeeper(const Config& config, SummarySource summarise,
+                               KnownEventSource events, ForecastBook& book, Log& log)
+    : config_(config),
+      summarise_(std::move(summarise)),
+      events_(std::move(events)),
+      book_(book),
+      log_(log) {}
 
 Result<void> ForecastKeeper::keep_by(const std::string& by, Date today) {
   ForecastQuery query{.costs = {.by = by, .today = today}, .days = forecasting::kKeptDays};
-  query.events = config_.events;
+  query.events = TRY(events_());
   const auto history = query_daily_costs(query.costs, config_.policy, summarise_);
   // A ledger without costs is not an error.
   if (!history && history.error().code == ErrorCode::kNotFound) return {};

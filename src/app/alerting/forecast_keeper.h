@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "core/date.h"
 #include "core/error.h"
+#include "insight/queries/known_events.h"
 #include "reporting/queries/costs.h"
 #include "server/forecast_book/forecast_book.h"
 
@@ -17,7 +18,8 @@ namespace pennyweight {
 class ForecastKeeper {
  public:
   // All outlive it.
-  ForecastKeeper(const Config& config, SummarySource summarise, ForecastBook& book, Log& log);
+  ForecastKeeper(const Config& config, SummarySource summarise, KnownEventSource events,
+                 ForecastBook& book, Log& log);
 
   // Makes and keeps the forecasts of effective costs, of everything together and by the dimension
   // of alerts.anomalies_by, if they are not kept for the last complete day. What fails is logged,
@@ -29,6 +31,7 @@ class ForecastKeeper {
 
   const Config& config_;
   const SummarySource summarise_;
+  const KnownEventSource events_;
   ForecastBook& book_;
   Log& log_;
   std::string reported_;

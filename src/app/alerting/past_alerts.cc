@@ -60,7 +60,7 @@ class Replay {
       std::ranges::move(more, std::back_inserter(found));
     };
     const auto statuses = query_budgets(
-        {.budgets = query_.budgets, .today = day, .events = config_.events, .kept = &forecasts_},
+        {.budgets = query_.budgets, .today = day, .events = query_.events, .kept = &forecasts_},
         config_.policy, query_.summarise);
     if (statuses) {
       add(budget_conditions(*statuses));

@@ -24,6 +24,7 @@ struct PastAlertsQuery {
   Date first;
   Date last;  // inclusive
   std::vector<Budget> budgets = {};
+  std::vector<forecasting::KnownEvent> events = {};
   SummarySource summarise;
   // The usage of all clusters in an interval, in batches.
   std::function<Result<void>(const Interval&, const std::function<void(std::span<const Usage>)>&)>

@@ -12,6 +12,7 @@
 #include "app/alerting/delivery.h"
 #include "app/alerting/past_alerts.h"
 #include "app/audit_events/audit_events.h"
+#include "app/cli/event_changes.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/paths.h"
@@ -124,11 +125,13 @@ Result<ExitCode> replay_past(const AlertOptions& options, Context& context) {
   const Date first = TRY(date_option("--from", options.from));
   const Date last = TRY(date_option("--to", options.to.empty() ? yesterday : options.to));
   auto budgets = TRY(BudgetBook(budget_book_path(config)).with(config.budgets));
+  auto events = TRY(all_events(context));
   const auto store = TRY(open_ledger(config));
   const PastAlertsQuery query{
       .first = first,
       .last = last,
       .budgets = std::move(budgets),
+      .events = std::move(events),
       .summarise = [&](const SummaryQuery& summary) { return store->summarise(summary); },
       .usage = [&](const Interval& during,
                    const std::function<void(std::span<const Usage>)>& sink) -> Result<void> {

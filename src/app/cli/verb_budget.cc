@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/budget_changes.h"
+#include "app/cli/event_changes.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/paths.h"
@@ -48,11 +49,12 @@ Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
                 "team=nlp, amount: 5000 USD}]");
   }
   const Date today = TRY(day_or_today(options.today, context));
+  const auto events = TRY(all_events(context));
   const auto store = TRY(open_ledger(context.config));
-  auto statuses = query_budgets(
-      {.budgets = budgets, .name = options.name, .today = today, .events = context.config.events},
-      context.config.policy,
-      [&](const SummaryQuery& summary) { return store->summarise(summary); });
+  auto statuses =
+      query_budgets({.budgets = budgets, .name = options.name, .today = today, .events = events},
+                    context.config.policy,
+                    [&](const SummaryQuery& summary) { return store->summarise(summary); });
   if (!statuses) return as_usage_error(statuses.error());
   if (options.explains) {
     for (BudgetStatus& status : *statuses) {

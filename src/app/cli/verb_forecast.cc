@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/event_changes.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
 #include "app/context/paths.h"
@@ -36,7 +37,7 @@ Result<ExitCode> run(const ForecastOptions& options, Context& context) {
   ForecastQuery query = options.query;
   if (options.is_whole) query.costs.by.clear();
   query.costs.today = TRY(chosen_today(options.today, context));
-  query.events = context.config.events;
+  query.events = TRY(all_events(context));
   ForecastBook book(forecast_book_path(context.config));
   query.kept = [&book](const std::string& by) { return book.kept(by); };
   const auto store = TRY(open_ledger(context.config));
@@ -123,16 +124,19 @@ Verb declare_forecast(CLI::App& app) {
                                "Only this cluster; may be repeated");
   capacity_command->add_option("--today", capacity->today, "As on this day, such as 2026-04-01");
   add_table_options(*capacity_command, capacity->table);
+  const auto run_event = add_event_changes(*command);
   command->footer(examples_footer("forecast"));
-  return {command, [options, capacity, command, capacity_command](Context& context) {
-            if (!capacity_command->parsed()) return run(*options, context);
+  return {command, [=](Context& context) {
+            const auto chosen = command->get_subcommands();
+            if (chosen.empty()) return run(*options, context);
             for (const CLI::Option* option : command->get_options()) {
               if (option->count() == 0) continue;
               return Result<ExitCode>(usage_error(fmt::format(
-                  "{} is for forecasts of cost, and not for 'forecast capacity'; its --help lists "
+                  "{} is for forecasts of cost, and not for 'forecast {}'; its --help lists "
                   "what it takes",
-                  option->get_name())));
+                  option->get_name(), chosen.front()->get_name())));
             }
+            if (auto done = run_event(context)) return *std::move(done);
             return run_capacity(*capacity, context);
           }};
 }

@@ -10,6 +10,7 @@
 
 #include "app/audit_events/audit_events.h"
 #include "app/cli/budget_changes.h"
+#include "app/cli/event_changes.h"
 #include "app/cli/invoice_mail.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
@@ -234,10 +235,11 @@ Result<ExitCode> run_client_report(const ClientReportOptions& options, Context& 
   if (query.month.empty()) return usage_error("--month is missing: --month 2026-03");
   const Config& config = context.config;
   const std::vector<Budget> budgets = TRY(all_budgets(context));
+  const auto events = TRY(all_events(context));
   const Date today = TRY(parse_date(local_date(context.clock.now(), config.policy.time_zone)));
   const auto store = TRY(open_ledger(config));
   auto tables = query_ledger_client_report(
-      *store, {.query = query, .budgets = budgets, .today = today}, config);
+      *store, {.query = query, .budgets = budgets, .events = events, .today = today}, config);
   if (!tables) return as_usage_error(tables.error());
   TRY(warn_of_staleness(*store, query.month, context));
   if (options.pdf.empty()) {

@@ -28,6 +28,10 @@ std::string anomaly_book_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "anomalies.jsonl").string();
 }
 
+std::string event_book_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "events.jsonl").string();
+}
+
 std::string approval_book_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "approvals.jsonl").string();
 }

@@ -19,6 +19,8 @@ std::string budget_book_path(const Config& config);
 std::string annotation_book_path(const Config& config);
 // What people say of unusual days.
 std::string anomaly_book_path(const Config& config);
+// What people know of days to come, with its versions.
+std::string event_book_path(const Config& config);
 // Requests for approvals and what was decided, and the key of their tokens.
 std::string approval_book_path(const Config& config);
 std::string approval_key_path(const Config& config);

@@ -52,6 +52,7 @@
 #include "server/api/what_if_runs.h"
 #include "server/budget_book/budget_book.h"
 #include "server/dashboard/dashboard.h"
+#include "server/event_book/event_book.h"
 #include "server/forecast_book/forecast_book.h"
 #include "server/known_hosts.h"
 #include "server/tls.h"
@@ -425,6 +426,7 @@ Result<void> Daemon::start_server() {
       .budget_book = std::make_shared<BudgetBook>(budget_book_path(config_)),
       .anomaly_book = std::make_shared<AnomalyBook>(anomaly_book_path(config_)),
       .annotation_book = std::make_shared<AnnotationBook>(annotation_book_path(config_)),
+      .event_book = std::make_shared<EventBook>(event_book_path(config_)),
       .approval_book = approvals_,
       .cluster_objects = [this] { return cluster_listing_->current(); },
       .forecast_book = std::make_shared<ForecastBook>(forecast_book_path(config_)),
@@ -536,13 +538,15 @@ Result<void> scan_outcomes(SharedLedger& ledger, const Config& config, const Int
 Result<void> Daemon::start_alerts() {
   // A book that can't be read is told now rather than at each evaluation.
   std::ignore = TRY(services_->budget_book->budgets());
+  std::ignore = TRY(services_->event_book->events());
+  const KnownEventSource events = [this] { return services_->event_book->with(config_.events); };
   const SummarySource summarise = [this](const SummaryQuery& query) {
     const Interruption::Scope scope(answering_);
     const access::Principal everything;
     return api::ScopedQueries(*services_, everything).summarise(query);
   };
   forecast_keeper_ =
-      std::make_unique<ForecastKeeper>(config_, summarise, *services_->forecast_book, log_);
+      std::make_unique<ForecastKeeper>(config_, summarise, events, *services_->forecast_book, log_);
   const auto purchases = std::make_shared<RecentPurchases>(config_.join_rules);
   const AlertSources sources{
       .summarise = summarise,
@@ -591,6 +595,7 @@ Result<void> Daemon::start_alerts() {
       .kept_forecasts =
           [this](const std::string& by) { return services_->forecast_book->kept(by); },
       .budgets = [this] { return services_->budget_book->with(config_.budgets); },
+      .events = events,
       .verdicts = [this] { return services_->anomaly_book->verdicts(); },
       .approvals = [this] { return approvals_->approvals(); },
       .approver_check = [this] { return api::approver_check(*services_); },

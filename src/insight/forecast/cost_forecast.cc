@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/plain_text.h"
 #include "core/try.h"
 
 namespace pennyweight::forecasting {
@@ -15,6 +16,7 @@ constexpr int kWeek = 7;
 constexpr double kTicksPerUnit = 1e18;
 // Far above any bill, and far below where a double loses the cents.
 constexpr double kUnitsMax = 1e13;
+constexpr std::size_t kEventTextBytesMax = 200;
 
 double to_units(Money amount) { return static_cast<double>(amount.ticks()) / kTicksPerUnit; }
 
@@ -29,23 +31,17 @@ bool is_active(const KnownEvent& event, Date day, const std::string& key) {
   return event.key.empty() || event.key == key;
 }
 
+std::unexpected<Error> wrong_event(const KnownEvent& event, std::string_view what) {
+  return fail(ErrorCode::kBadValue,
+              fmt::format("event '{}': {}", printable_text(event.name, kEventTextBytesMax), what));
+}
+
 Result<void> check_event(const KnownEvent& event, Currency currency) {
-  const auto wrong = [&](std::string_view what) {
-    return fail(ErrorCode::kBadValue, fmt::format("event '{}': {}", event.name, what));
-  };
-  if (event.to && *event.to < event.from) return wrong("it ends before it begins");
-  if (event.per_day.has_value() == event.percent.has_value()) {
-    return wrong("state either the amount per day that it adds or the percent that remains");
-  }
-  if (event.percent && (*event.percent < 0 || *event.percent > 10'000)) {
-    return wrong("the percent that remains must be 0 to 10,000");
-  }
+  TRY(check_known_event(event));
   if (event.per_day && event.per_day->currency() != currency) {
-    return wrong(fmt::format("its amount is in {}, the costs are in {}",
-                             event.per_day->currency().text(), currency.text()));
+    return wrong_event(event, fmt::format("its amount is in {}, the costs are in {}",
+                                          event.per_day->currency().text(), currency.text()));
   }
-  // An amount for every part would count once for each of them.
-  if (event.per_day && event.key.empty()) return wrong("an amount per day needs a key it is for");
   return {};
 }
 
@@ -168,6 +164,30 @@ std::string missing_note(const CostForecastRequest& request) {
 }
 
 }  // namespace
+
+Result<void> check_known_event(const KnownEvent& event) {
+  const auto wrong = [&](std::string_view what) { return wrong_event(event, what); };
+  if (event.name.empty()) return fail(ErrorCode::kBadValue, "an event needs a name");
+  for (const std::string* text : {&event.name, &event.key, &event.by}) {
+    if (text->size() > kEventTextBytesMax || !is_plain_text(*text)) {
+      return wrong(fmt::format("its name, key and dimension are texts of at most {} bytes",
+                               kEventTextBytesMax));
+    }
+  }
+  if (event.to && *event.to < event.from) return wrong("it ends before it begins");
+  if (event.per_day.has_value() == event.percent.has_value()) {
+    return wrong("it needs per_day or percent, one of them: what it adds, or what remains");
+  }
+  if (event.percent && (*event.percent < 0 || *event.percent > 10'000)) {
+    return wrong("the percent that remains must be 0 to 10,000");
+  }
+  // An amount for every part would count once for each of them.
+  if (event.per_day && event.key.empty()) return wrong("an amount per day needs a key it is for");
+  if (event.key.empty() && !event.by.empty()) {
+    return wrong(fmt::format("state which {} it is for", event.by));
+  }
+  return {};
+}
 
 Result<CostForecasts> forecast_costs(const CostForecastRequest& request) {
   TRY(check_costs(request));

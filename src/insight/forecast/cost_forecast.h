@@ -24,10 +24,15 @@ struct KnownEvent {
   Date from;
   std::optional<Date> to = {};        // inclusive; nothing: from then on
   std::string key = {};               // of the part it changes; empty: of every part, by percent
+  std::string by = {};                // the dimension of `key`, "team"; empty: any that has it
   std::optional<Money> per_day = {};  // is added on each day
   std::optional<int> percent = {};    // 0 to 10,000: what remains of a day's cost
   bool operator==(const KnownEvent&) const = default;
 };
+
+// Error of kBadValue: an event without a name, or with one that is no plain text; that ends before
+// it begins; that has no effect, or two; an amount for no key; a dimension for no key.
+Result<void> check_known_event(const KnownEvent& event);
 
 struct DailyCosts {
   std::string key;
@@ -71,7 +76,7 @@ struct CostForecasts {
 };
 
 // Error of kBadValue: no part, no day, two currencies, parts of different lengths, an event that
-// ends before it begins or that has no effect.
+// check_known_event() refuses or whose amount is in another currency.
 Result<CostForecasts> forecast_costs(const CostForecastRequest& request);
 
 // How good an earlier forecast was.

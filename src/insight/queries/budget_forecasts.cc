@@ -21,9 +21,18 @@ Hash128 hash_of_request(const forecasting::CostForecastRequest& request) {
     }
   }
   for (const bool is_missing : request.missing) hash.add(is_missing ? "1" : "0");
-  for (const forecasting::KnownEvent& event : request.events) {
-    hash.add(fmt::format("\n{} {} {} {} {} {} ", event.name.size(), event.name, to_text(event.from),
-                         event.to ? to_text(*event.to) : "-", event.key.size(), event.key));
+  hash.add(to_text(hash_of_events(request.events)));
+  return hash.hash();
+}
+
+}  // namespace
+
+Hash128 hash_of_events(std::span<const forecasting::KnownEvent> events) {
+  StreamHash hash;
+  for (const forecasting::KnownEvent& event : events) {
+    hash.add(fmt::format("\n{} {} {} {} {} {} {} {} ", event.name.size(), event.name,
+                         to_text(event.from), event.to ? to_text(*event.to) : "-",
+                         event.key.size(), event.key, event.by.size(), event.by));
     if (event.per_day) {
       hash.add(to_text(event.per_day->amount()) + event.per_day->currency().text());
     }
@@ -31,8 +40,6 @@ Hash128 hash_of_request(const forecasting::CostForecastRequest& request) {
   }
   return hash.hash();
 }
-
-}  // namespace
 
 Result<forecasting::CostForecast> BudgetForecasts::forecast(
     const std::string& name, const forecasting::CostForecastRequest& request) {

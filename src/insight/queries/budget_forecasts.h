@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,11 @@ struct FactsMoment {
   Date today = {};
   std::optional<Date> complete_until = {};
   bool forecasts = true;
+  Hash128 events = {};  // what is known of days to come
   bool operator==(const FactsMoment&) const = default;
 };
+
+Hash128 hash_of_events(std::span<const forecasting::KnownEvent> events);
 
 // Any thread may use it.
 class BudgetForecasts {

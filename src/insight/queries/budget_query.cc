@@ -10,6 +10,7 @@
 
 #include "core/try.h"
 #include "insight/budgets/budget_period.h"
+#include "insight/queries/known_events.h"
 #include "insight/queries/month_budgets.h"
 #include "insight/queries/scope_costs.h"
 #include "reporting/number_format.h"
@@ -73,23 +74,6 @@ Result<SpentDays> spent_days(const Budget& budget, const PeriodQuery& params, co
   return spent;
 }
 
-// An event for one value, such as a team, can't be told apart in the sum of the scope, so it counts
-// where the budget's scope names that value.
-std::vector<forecasting::KnownEvent> events_of(const Budget& budget, const PeriodQuery& params,
-                                               const std::string& key) {
-  std::vector<forecasting::KnownEvent> events;
-  for (forecasting::KnownEvent event : params.events) {
-    const bool names_key = std::ranges::any_of(budget.filters, [&](const std::string& filter) {
-      return !event.key.empty() && filter.ends_with("=" + event.key);
-    });
-    if (!event.key.empty() && !names_key) continue;
-    event.key = key;
-    if (event.per_day && event.per_day->currency() != budget.currency()) continue;
-    events.push_back(std::move(event));
-  }
-  return events;
-}
-
 // Days before the period tell nothing more, but that there were costs at all.
 void forget_earlier_days(SpentDays& spent, const Budget& budget, const BudgetDays& period) {
   if (budget.rolls_over || spent.days.empty()) return;
@@ -107,7 +91,7 @@ Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
                              .cost = budget.cost,
                              .today = params.today,
                              .complete_until = params.complete_until};
-  const auto history = query_daily_costs(costs, policy, summarise);
+  auto history = query_daily_costs(costs, policy, summarise);
   if (history) {
     facts.spent.complete_until = history->last_day();
     const auto left = (period_of(budget, params).last - history->last_day()).count();
@@ -117,12 +101,14 @@ Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
       facts.notes.push_back(
           fmt::format("no forecast, since the last complete day is {} days ago", age));
     } else if (params.forecasts && left > 0 && left <= kForecastDaysLeftMax) {
-      const forecasting::CostForecastRequest request{
-          .first_day = history->first_day,
-          .parts = history->parts,
-          .missing = history->missing,
-          .horizon = static_cast<int>(left),
-          .events = events_of(budget, params, history->parts.front().key)};
+      EventChoice choice =
+          choose_events(params.events, "", TRY(scope_filters(budget, policy)), *history);
+      std::ranges::move(choice.notes, std::back_inserter(facts.notes));
+      const forecasting::CostForecastRequest request{.first_day = history->first_day,
+                                                     .parts = history->parts,
+                                                     .missing = history->missing,
+                                                     .horizon = static_cast<int>(left),
+                                                     .events = std::move(choice.events)};
       BudgetForecasts fresh;
       BudgetForecasts& kept = params.kept == nullptr ? fresh : *params.kept;
       facts.forecast = TRY(kept.forecast(budget.name, request));
@@ -244,7 +230,8 @@ std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget*
   const FactsMoment moment{.version = params.version.value_or(0),
                            .today = params.today,
                            .complete_until = params.complete_until,
-                           .forecasts = params.forecasts};
+                           .forecasts = params.forecasts,
+                           .events = hash_of_events(params.events)};
   const bool keeps = is_keeping(params);
   std::vector<std::shared_ptr<const BudgetFacts>> all(budgets.size());
   std::vector<ScopeCosts::Scope> scopes;

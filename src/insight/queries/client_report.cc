@@ -236,7 +236,7 @@ Result<std::vector<Table>> query_ledger_client_report(Store& store,
     const bool is_closed =
         std::ranges::find(closings, query.month, &Closing::month) != closings.end();
     statuses = TRY(query_month_budgets(
-        {.budgets = params.budgets, .today = params.today, .events = config.events}, query.month,
+        {.budgets = params.budgets, .today = params.today, .events = params.events}, query.month,
         is_closed, config.policy, summarise));
   }
   auto profits = TRY(query_client_profits(store, config, query.month, query.by));

@@ -46,6 +46,7 @@ Result<std::vector<Table>> query_client_report(const ClientReportQuery& params,
 struct LedgerClientReport {
   ClientReportQuery query;
   std::span<const Budget> budgets;
+  std::span<const forecasting::KnownEvent> events;
   Date today;
 };
 // `query.by` may be empty: the clients' dimension is as configured, and so is the cost. Errors:

@@ -7,6 +7,8 @@
 #include <span>
 
 #include "core/try.h"
+#include "insight/queries/known_events.h"
+#include "reporting/queries/selection.h"
 
 namespace pennyweight {
 namespace {
@@ -162,6 +164,12 @@ void add_notes(const ForecastResult& result, Table& table) {
   }
 }
 
+// Days without costs have no errors, and what a person knows has no range.
+void describe_new_part(CostForecast& part) {
+  for (auto& check : part.basis.checks) check.is_shown = false;
+  part.basis.notes = {"no costs so far: what is known of its days to come is all that is forecast"};
+}
+
 // What a query asks for, as forecasts are kept: a dimension, and its value where one filter selects
 // it.
 struct KeptName {
@@ -220,11 +228,21 @@ Result<ForecastResult> query_forecast(const ForecastQuery& params, const Policy&
   }
   ForecastResult result;
   result.history = TRY(query_daily_costs(params.costs, policy, summarise));
+  std::vector<SummaryFilter> scope = params.asker_scope;
+  for (const std::string& text : params.costs.filters) {
+    const auto more = TRY(parse_filter(text, policy));
+    scope.insert(scope.end(), more.begin(), more.end());
+  }
+  EventChoice choice = choose_events(params.events, params.costs.by, scope, result.history);
   result.forecasts = TRY(forecasting::forecast_costs({.first_day = result.history.first_day,
                                                       .parts = result.history.parts,
                                                       .missing = result.history.missing,
                                                       .horizon = params.days,
-                                                      .events = params.events}));
+                                                      .events = std::move(choice.events)}));
+  std::ranges::move(choice.notes, std::back_inserter(result.forecasts.notes));
+  for (const std::string& key : choice.new_keys) {
+    describe_new_part(*std::ranges::find(result.forecasts.parts, key, &CostForecast::key));
+  }
   TRY(judge_by_kept(params, result));
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "insight/forecast/kept_forecast.h"
 #include "insight/queries/daily_costs.h"
+#include "ledger/summary.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
@@ -23,6 +24,8 @@ struct ForecastQuery {
   int days = 30;              // ahead, 1 to kForecastDaysMax
   std::string step = "none";  // none, day, month
   std::vector<forecasting::KnownEvent> events = {};
+  // What the asker may see of all costs, beside the filters: events of other costs don't count.
+  std::vector<SummaryFilter> asker_scope = {};
   bool half = false;  // with the range that holds 50 %, beside those of 80 and 95 %
   // By which ranges are judged. Empty: they are not; so for users who see a part of the costs only.
   KeptForecasts kept = {};

@@ -7,9 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/files/disk.h"
 #include "core/files/file_lock.h"
-#include "core/files/record_file.h"
 #include "core/json_text.h"
 #include "core/try.h"
 
@@ -32,7 +30,8 @@ std::string annotation_line(const Annotation& one) {
       json_string(to_text(one.last)), filters, one.for_everyone, json_string(one.text));
 }
 
-Result<Annotation> parse_annotation(simdjson::dom::parser& parser, std::string_view line) {
+Result<Annotation> parse_annotation(std::string_view line) {
+  simdjson::dom::parser parser;
   simdjson::dom::object object;
   const simdjson::padded_string padded(line);
   Annotation one;
@@ -67,34 +66,20 @@ Result<Annotation> parse_annotation(simdjson::dom::parser& parser, std::string_v
 
 }  // namespace
 
-AnnotationBook::AnnotationBook(std::string path) : path_(std::move(path)) {}
-
-Result<void> AnnotationBook::read() {
-  std::string now = TRY(read_record_file(path_, kAnnotationBookBytesMax));
-  if (now == text_) return {};
-  std::vector<Annotation> annotations;
-  simdjson::dom::parser parser;
-  TRY(read_records(path_, now, 0, kMendRecords, [&](std::string_view line) -> Result<void> {
-    auto annotation = TRY(parse_annotation(parser, line));
-    annotations.push_back(std::move(annotation));
-    return {};
-  }));
-  text_ = std::move(now);
-  annotations_ = std::move(annotations);
-  return {};
-}
+AnnotationBook::AnnotationBook(std::string path)
+    : list_(std::move(path), kAnnotationBookBytesMax, parse_annotation) {}
 
 Result<std::vector<Annotation>> AnnotationBook::annotations() {
   const std::lock_guard lock(mutex_);
-  TRY(read());
-  return annotations_;
+  TRY(list_.read());
+  return list_.records();
 }
 
 Result<Annotation> AnnotationBook::add(Annotation annotation, const Record& record) {
   const std::lock_guard lock(mutex_);
-  const FileLock others = TRY(FileLock::beside(path_));
-  TRY(read());
-  const auto of_author = std::ranges::count(annotations_, annotation.who, &Annotation::who);
+  const FileLock others = TRY(FileLock::beside(list_.path()));
+  TRY(list_.read());
+  const auto of_author = std::ranges::count(list_.records(), annotation.who, &Annotation::who);
   if (static_cast<std::size_t>(of_author) >= kAnnotationsOfAuthorMax) {
     return fail(ErrorCode::kConflict,
                 fmt::format("{} has written {} annotations, which is all that one person may; "
@@ -102,33 +87,35 @@ Result<Annotation> AnnotationBook::add(Annotation annotation, const Record& reco
                             annotation.who, of_author));
   }
   annotation.id = static_cast<std::uint64_t>(annotation.at.time_since_epoch().count());
-  for (const Annotation& one : annotations_) annotation.id = std::max(annotation.id, one.id + 1);
-  const std::string text = with_records(text_, annotation_line(annotation));
-  if (text.size() > kAnnotationBookBytesMax) {
-    return fail(ErrorCode::kConflict,
-                fmt::format("{} is full; remove annotations that nobody needs any more", path_));
+  for (const Annotation& one : list_.records()) {
+    annotation.id = std::max(annotation.id, one.id + 1);
+  }
+  const std::string text = list_.with(annotation_line(annotation));
+  if (!list_.has_room_for(text)) {
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} is full; remove annotations that nobody needs any more", list_.path()));
   }
   TRY(record(annotation));
-  TRY(replace_file(path_, text));
-  TRY(read());
+  TRY(list_.replace(text));
   return annotation;
 }
 
 Result<void> AnnotationBook::remove(std::uint64_t id, const Record& record) {
   const std::lock_guard lock(mutex_);
-  const FileLock others = TRY(FileLock::beside(path_));
-  TRY(read());
-  const auto found = std::ranges::find(annotations_, id, &Annotation::id);
-  if (found == annotations_.end()) {
+  const FileLock others = TRY(FileLock::beside(list_.path()));
+  TRY(list_.read());
+  const auto found = std::ranges::find(list_.records(), id, &Annotation::id);
+  if (found == list_.records().end()) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no annotation {}", id));
   }
   TRY(record(*found));
   std::string text;
-  for (const Annotation& one : annotations_) {
+  for (const Annotation& one : list_.records()) {
     if (one.id != id) text += annotation_line(one);
   }
-  TRY(replace_file(path_, text));
-  return read();
+  TRY(list_.replace(text));
+  return {};
 }
 
 }  // namespace pennyweight

@@ -13,6 +13,7 @@
 
 #include "core/date.h"
 #include "core/error.h"
+#include "core/files/record_list.h"
 #include "core/instant.h"
 
 namespace pennyweight {
@@ -52,12 +53,8 @@ class AnnotationBook {
   Result<void> remove(std::uint64_t id, const Record& record);
 
  private:
-  Result<void> read();  // callers hold mutex_
-
-  const std::string path_;
   std::mutex mutex_;  // guards the following
-  std::string text_;  // of the file as it was last read
-  std::vector<Annotation> annotations_;
+  RecordList<Annotation> list_;
 };
 
 }  // namespace pennyweight

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "core/decimal.h"
-#include "core/files/disk.h"
 #include "core/files/file_lock.h"
-#include "core/files/record_file.h"
 #include "core/json_text.h"
 #include "core/money.h"
 #include "core/try.h"
@@ -40,7 +38,8 @@ std::string verdict_line(const AnomalyVerdict& one) {
       money, one.is_expected, one.teaches, json_string(one.reason));
 }
 
-Result<AnomalyVerdict> parse_verdict(simdjson::dom::parser& parser, std::string_view line) {
+Result<AnomalyVerdict> parse_verdict(std::string_view line) {
+  simdjson::dom::parser parser;
   simdjson::dom::object object;
   const simdjson::padded_string padded(line);
   AnomalyVerdict one;
@@ -85,37 +84,23 @@ bool is_over(const AnomalyVerdict& one, const AnomalyVerdict& newer) {
 
 }  // namespace
 
-AnomalyBook::AnomalyBook(std::string path) : path_(std::move(path)) {}
-
-Result<void> AnomalyBook::read() {
-  std::string now = TRY(read_record_file(path_, kVerdictBytesMax));
-  if (now == text_) return {};
-  std::vector<AnomalyVerdict> verdicts;
-  simdjson::dom::parser parser;
-  TRY(read_records(path_, now, 0, kMendRecords, [&](std::string_view line) -> Result<void> {
-    auto verdict = TRY(parse_verdict(parser, line));
-    verdicts.push_back(std::move(verdict));
-    return {};
-  }));
-  text_ = std::move(now);
-  verdicts_ = std::move(verdicts);
-  return {};
-}
+AnomalyBook::AnomalyBook(std::string path)
+    : list_(std::move(path), kVerdictBytesMax, parse_verdict) {}
 
 Result<std::vector<AnomalyVerdict>> AnomalyBook::verdicts() {
   const std::lock_guard lock(mutex_);
-  TRY(read());
-  return verdicts_;
+  TRY(list_.read());
+  return list_.records();
 }
 
 Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
                               const std::function<Result<void>()>& record) {
   const std::lock_guard lock(mutex_);
-  const FileLock others = TRY(FileLock::beside(path_));
-  TRY(read());
+  const FileLock others = TRY(FileLock::beside(list_.path()));
+  TRY(list_.read());
   std::string text;
   std::size_t of_author = 0;
-  for (const AnomalyVerdict& one : verdicts_) {
+  for (const AnomalyVerdict& one : list_.records()) {
     if (is_over(one, verdict)) continue;
     text += verdict_line(one);
     of_author += one.who == verdict.who ? 1 : 0;
@@ -128,12 +113,12 @@ Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
                             verdict.who, of_author));
   }
   text += verdict_line(verdict);
-  if (text.size() > kVerdictBytesMax) {
-    return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
+  if (!list_.has_room_for(text)) {
+    return fail(ErrorCode::kLimit, fmt::format("{} is full", list_.path()));
   }
   TRY(record());
-  TRY(replace_file(path_, text));
-  return read();
+  TRY(list_.replace(text));
+  return {};
 }
 
 }  // namespace pennyweight

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/record_list.h"
 #include "insight/anomalies/verdict.h"
 
 namespace pennyweight {
@@ -27,12 +28,8 @@ class AnomalyBook {
   Result<void> add(const AnomalyVerdict& verdict, const std::function<Result<void>()>& record);
 
  private:
-  Result<void> read();  // callers hold mutex_
-
-  const std::string path_;
   std::mutex mutex_;  // guards the following
-  std::string text_;  // of the file as it was last read
-  std::vector<AnomalyVerdict> verdicts_;
+  RecordList<AnomalyVerdict> list_;
 };
 
 }  // namespace pennyweight

@@ -12,6 +12,7 @@
 #include "server/api/budget_scope.h"
 #include "server/api/daily_history.h"
 #include "server/api/endpoints.h"
+#include "server/api/known_events.h"
 #include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
 
@@ -40,6 +41,8 @@ Response get_budgets(const Services& services, const Request& request) {
       return !is_of_whole_scope(one, queries.who(), policy);
     });
   }
+  const auto events = visible_events(services, {});
+  if (!events) return refusal(events.error());
   DailyCostQuery days;
   if (auto known = set_known_days(services, queries, today, days); !known) {
     return refusal(known.error());
@@ -55,7 +58,7 @@ Response get_budgets(const Services& services, const Request& request) {
        .name = name,
        .today = days.today,
        .complete_until = days.complete_until,
-       .events = services.config.events,
+       .events = *events,
        .forecasts = forecasts,
        .kept = services.budget_forecasts.get(),
        .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {

@@ -12,6 +12,7 @@
 #include "server/access/principal.h"
 #include "server/api/budget_scope.h"
 #include "server/api/endpoints.h"
+#include "server/api/known_events.h"
 #include "server/api/route_helpers.h"
 #include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
@@ -38,11 +39,13 @@ Result<std::vector<Table>> report(const Services& services, const Request& reque
                                   const ClientReportQuery& query) {
   const ScopedQueries queries(services, request);
   const std::vector<Budget> budgets = TRY(visible_budgets(services, queries.who()));
+  const auto events = TRY(visible_events(services, {}));
   const Date today =
       TRY(parse_date(local_date(services.clock.now(), services.config.policy.time_zone)));
   return ask_ledger(services, [&](Store& store) {
-    return query_ledger_client_report(store, {.query = query, .budgets = budgets, .today = today},
-                                      services.config);
+    return query_ledger_client_report(
+        store, {.query = query, .budgets = budgets, .events = events, .today = today},
+        services.config);
   });
 }
 

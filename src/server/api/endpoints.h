@@ -31,6 +31,10 @@ server::Response set_budget(const Services& services, const server::Request& req
 server::Response remove_budget(const Services& services, const server::Request& request);
 server::Response get_anomalies(const Services& services, const server::Request& request);
 server::Response post_anomaly_verdict(const Services&, const server::Request&);
+server::Response get_known_events(const Services&, const server::Request&);
+server::Response get_known_event_versions(const Services&, const server::Request&);
+server::Response set_known_event(const Services&, const server::Request&);
+server::Response remove_known_event(const Services&, const server::Request&);
 server::Response get_annotations(const Services&, const server::Request&);
 server::Response add_annotation(const Services&, const server::Request&);
 server::Response remove_annotation(const Services&, const server::Request&);

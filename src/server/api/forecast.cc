@@ -12,6 +12,7 @@
 #include "server/api/cost_params.h"
 #include "server/api/daily_history.h"
 #include "server/api/endpoints.h"
+#include "server/api/known_events.h"
 #include "server/api/scoped_queries.h"
 #include "server/api/tables.h"
 #include "server/forecast_book/forecast_book.h"
@@ -46,7 +47,10 @@ Response get_forecast(const Services& services, const Request& request) {
   queries.convert_to(read_currency(params, services.config.currencies.report));
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
-  query.events = services.config.events;
+  auto events = visible_events(services, queries.who());
+  if (!events) return refusal(events.error());
+  query.events = *std::move(events);
+  query.asker_scope = queries.who().scope;
   // What was kept is of everybody's costs.
   if (services.forecast_book != nullptr && !queries.is_scoped()) {
     query.kept = [&](const std::string& by) { return services.forecast_book->kept(by); };

@@ -810,6 +810,64 @@ TEST_F(PeopleEndpointsTest, KeepAnnotationsOfCostsForThoseWhoSeeThem) {
   EXPECT_EQ(ask(fin, "POST", "/annotations", of_bytes(500)).status, 201);
 }
 
+TEST_F(PeopleEndpointsTest, KeepWhatIsKnownOfDaysToCome) {
+  const Browser ada = browser_of("ada"), fin = browser_of("fin"), tea = browser_of("tea");
+  const auto put = [&](const Browser& who, const std::string& name, const std::string& body) {
+    return ask(who, "PUT", "/known-events/" + name, body);
+  };
+  const std::string holiday = R"({"from":"2026-12-25","to":"2026-12-26","percent":10})";
+  const std::string of_nlp = R"({"from":"2026-05-01","key":"nlp","by":"team","per_day":"120 USD"})";
+  const std::string of_cv = R"({"from":"2026-05-01","key":"cv","by":"team","per_day":"120 USD"})";
+  const Answer made = put(fin, "holiday", holiday);
+  EXPECT_EQ(made.status, 200) << made.body;
+  EXPECT_EQ(text_in(made.body, "/effect"), "10 % remain");
+  EXPECT_EQ(text_in(made.body, "/changeable"), "true");
+  EXPECT_EQ(last_entry().action, "event.set");
+  EXPECT_THAT(last_entry().after, HasSubstr("2026-12-25"));
+  // Users with a scope say what they know of its values, with their dimension.
+  EXPECT_EQ(put(tea, "client", of_nlp).status, 200);
+  EXPECT_EQ(put(ada, "leaves", of_cv).status, 200);
+  EXPECT_EQ(put(tea, "other", of_cv).status, 403);
+  EXPECT_EQ(put(tea, "other", holiday).status, 403);
+  EXPECT_EQ(put(tea, "other", R"({"from":"2026-05-01","key":"nlp","per_day":"1 USD"})").status,
+            403);
+  EXPECT_EQ(put(tea, "holiday", of_nlp).status, 403);
+  EXPECT_EQ(put(tea, "leaves", of_nlp).status, 403);
+  EXPECT_EQ(put(browser_of("vic"), "x", of_nlp).status, 403);
+
+  EXPECT_EQ(entries_in(ask(fin, "GET", "/known-events").body), 3u);
+  const Answer seen = ask(tea, "GET", "/known-events");
+  EXPECT_EQ(entries_in(seen.body), 2u) << seen.body;
+  EXPECT_EQ(text_in(seen.body, "/data/0/event/name"), "client");
+  EXPECT_EQ(text_in(seen.body, "/data/0/changeable"), "true");
+  EXPECT_EQ(text_in(seen.body, "/data/1/changeable"), "false");
+  const Answer page = ask(fin, "GET", "/known-events?limit=2");
+  EXPECT_EQ(entries_in(ask(fin, "GET", "/known-events?cursor=" + text_in(page.body, "/next")).body),
+            1u);
+
+  EXPECT_EQ(
+      put(tea, "client", R"({"from":"2026-06-01","key":"nlp","by":"team","percent":150})").status,
+      200);
+  EXPECT_THAT(last_entry().before, HasSubstr("2026-05-01"));
+  EXPECT_EQ(entries_in(ask(tea, "GET", "/known-events/client/versions").body), 2u);
+  EXPECT_EQ(ask(tea, "GET", "/known-events/leaves/versions").status, 404);
+  EXPECT_EQ(ask(tea, "DELETE", "/known-events/leaves").status, 404);
+  EXPECT_EQ(ask(tea, "DELETE", "/known-events/holiday").status, 403);
+  EXPECT_EQ(ask(fin, "DELETE", "/known-events/nothing").status, 404);
+  EXPECT_EQ(ask(tea, "DELETE", "/known-events/client").status, 204);
+  EXPECT_EQ(last_entry().action, "event.remove");
+  EXPECT_EQ(entries_in(ask(tea, "GET", "/known-events/client/versions").body), 3u);
+
+  for (const char* wrong :
+       {"", "{}", "[]", R"({"from":"2026-05-01"})", R"({"from":"2026-02-30","percent":1})",
+        R"({"from":"2026-05-01","percent":1,"colour":"red"})",
+        R"({"from":"2026-05-01","percent":1,"name":"b"})",
+        R"({"from":"2026-05-01","percent":1,"key":"a","by":"colour"})",
+        R"({"from":"2026-05-01","percent":-1})", R"({"from":"2026-05-01","per_day":"1 USD"})"}) {
+    EXPECT_EQ(put(fin, "a", wrong).status, 422) << wrong;
+  }
+}
+
 TEST_F(PeopleEndpointsTest, ShowTheAuditLogAndProveIt) {
   const Browser ada = browser_of("ada"), fin = browser_of("fin");
   ask(ada, "POST", "/users", R"({"name":"bo"})");

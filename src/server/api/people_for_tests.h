@@ -22,6 +22,7 @@
 #include "server/api/routes.h"
 #include "server/api/users.h"
 #include "server/audit_log/audit_log.h"
+#include "server/event_book/event_book.h"
 #include "server/server.h"
 
 namespace pennyweight::api {
@@ -107,7 +108,8 @@ class PeopleTest : public access::AccountsTest {
             .version = "1.2.3",
             .audit_files = audit_log::LogFiles::beside(audit_log_path()),
             .machine_clients = machines_,
-            .annotation_book = annotations_};
+            .annotation_book = annotations_,
+            .event_book = events_};
   }
   void serve(std::vector<server::Route> more = {}, const GuardLimits& limits = {}) {
     server::Settings settings;
@@ -212,6 +214,7 @@ class PeopleTest : public access::AccountsTest {
   std::uint64_t entries() { return audit_log_->head().value_or(audit_log::Head{}).number; }
 
   Config config_ = default_config();
+  const std::shared_ptr<EventBook> events_ = std::make_shared<EventBook>(folder_ + "/events.jsonl");
   const std::shared_ptr<AnnotationBook> annotations_ =
       std::make_shared<AnnotationBook>(folder_ + "/annotations.jsonl");
   MachineClients machines_;

@@ -24,6 +24,7 @@ class ApprovalBook;
 class BudgetBook;
 class AnnotationBook;
 class AnomalyBook;
+class EventBook;
 class ForecastBook;
 class ExchangeRates;
 struct LiveView;
@@ -71,6 +72,7 @@ struct Services {
   std::shared_ptr<BudgetBook> budget_book = {};    // null: budgets are configured only
   std::shared_ptr<AnomalyBook> anomaly_book = {};  // null: nobody says anything of unusual days
   std::shared_ptr<AnnotationBook> annotation_book = {};  // null: nobody annotates costs
+  std::shared_ptr<EventBook> event_book = {};            // null: events are configured only
   std::shared_ptr<ApprovalBook> approval_book = {};      // null: there are no approvals
   // What is known of the cluster, never null; empty: nothing is.
   std::function<std::shared_ptr<const manifests::ClusterObjects>()> cluster_objects = {};

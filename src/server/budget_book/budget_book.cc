@@ -6,9 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "core/files/disk.h"
 #include "core/files/file_lock.h"
-#include "core/files/record_file.h"
 #include "core/json_text.h"
 #include "core/try.h"
 #include "server/budget_book/budget_json.h"
@@ -26,7 +24,8 @@ std::string change_line(std::uint64_t number, Instant at, std::string_view by,
                      budget ? budget_json(*budget) : "null");
 }
 
-Result<BudgetChange> parse_line(simdjson::dom::parser& parser, std::string_view line) {
+Result<BudgetChange> parse_line(std::string_view line) {
+  simdjson::dom::parser parser;
   const auto wrong = [] { return fail(ErrorCode::kBadFile, "this is no change of a budget"); };
   simdjson::dom::object object;
   const simdjson::padded_string padded(line);
@@ -52,34 +51,29 @@ Result<BudgetChange> parse_line(simdjson::dom::parser& parser, std::string_view 
 
 }  // namespace
 
-BudgetBook::BudgetBook(std::string path) : path_(std::move(path)) {}
+BudgetBook::BudgetBook(std::string path) : changes_(std::move(path), kBookBytesMax, parse_line) {}
 
 Result<void> BudgetBook::read() {
-  std::string now = TRY(read_record_file(path_, kBookBytesMax));
-  if (is_read_ && now == text_) return {};
-  std::vector<BudgetChange> changes;
-  std::map<std::string, Budget> current;
-  simdjson::dom::parser parser;
-  TRY(read_records(path_, now, 0, kMendRecords, [&](std::string_view line) -> Result<void> {
-    auto change = TRY(parse_line(parser, line));
-    if (change.budget) {
-      current.insert_or_assign(change.name, *change.budget);
-    } else {
-      current.erase(change.name);
-    }
-    changes.push_back(std::move(change));
-    return {};
-  }));
-  text_ = std::move(now);
-  changes_ = std::move(changes);
-  current_ = std::move(current);
-  is_read_ = true;
+  const bool has_changed = TRY(changes_.read());
+  if (has_changed) find_current();
   return {};
 }
 
+void BudgetBook::find_current() {
+  current_.clear();
+  for (const BudgetChange& change : changes_.records()) {
+    if (change.budget) {
+      current_.insert_or_assign(change.name, *change.budget);
+    } else {
+      current_.erase(change.name);
+    }
+  }
+}
+
 Result<void> BudgetBook::append(std::string_view lines) {
-  TRY(replace_file(path_, with_records(text_, lines)));
-  return read();
+  const bool has_changed = TRY(changes_.replace(changes_.with(lines)));
+  if (has_changed) find_current();
+  return {};
 }
 
 Result<std::vector<Budget>> BudgetBook::budgets() {
@@ -105,19 +99,23 @@ Result<std::vector<BudgetChange>> BudgetBook::history(std::string_view name) {
   const std::lock_guard lock(mutex_);
   TRY(read());
   std::vector<BudgetChange> chosen;
-  for (const BudgetChange& change : changes_) {
+  for (const BudgetChange& change : changes_.records()) {
     if (name.empty() || change.name == name) chosen.push_back(change);
   }
   return chosen;
 }
 
+std::uint64_t BudgetBook::last_number() const {
+  return changes_.records().empty() ? 0 : changes_.records().back().number;
+}
+
 Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::string& by,
                                     Instant at, const Recorder& record) {
   const std::lock_guard lock(mutex_);
-  const FileLock others = TRY(FileLock::beside(path_));
+  const FileLock others = TRY(FileLock::beside(changes_.path()));
   TRY(read());
   std::string lines;
-  std::uint64_t number = changes_.empty() ? 0 : changes_.back().number;
+  std::uint64_t number = last_number();
   std::vector<BudgetReplacement> changes;
   std::set<std::string> names;
   for (const auto& [name, budget] : current_) names.insert(name);
@@ -135,8 +133,8 @@ Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::
     changes.push_back({is_known ? std::optional(known->second) : std::nullopt, budget});
   }
   if (changes.empty()) return 0;
-  if (text_.size() + lines.size() > kBookBytesMax) {
-    return fail(ErrorCode::kLimit, fmt::format("{} is full", path_));
+  if (!changes_.has_room_for(changes_.with(lines))) {
+    return fail(ErrorCode::kLimit, fmt::format("{} is full", changes_.path()));
   }
   TRY(record(changes));
   TRY(append(lines));
@@ -146,7 +144,7 @@ Result<std::size_t> BudgetBook::set(std::span<const Budget> budgets, const std::
 Result<void> BudgetBook::remove(const std::string& name, const std::string& by, Instant at,
                                 const Recorder& record) {
   const std::lock_guard lock(mutex_);
-  const FileLock others = TRY(FileLock::beside(path_));
+  const FileLock others = TRY(FileLock::beside(changes_.path()));
   TRY(read());
   const auto known = current_.find(name);
   if (known == current_.end()) {
@@ -154,7 +152,7 @@ Result<void> BudgetBook::remove(const std::string& name, const std::string& by, 
   }
   const BudgetReplacement change{known->second, std::nullopt};
   TRY(record({&change, 1}));
-  return append(change_line(changes_.back().number + 1, at, by, name, std::nullopt));
+  return append(change_line(last_number() + 1, at, by, name, std::nullopt));
 }
 
 }  // namespace pennyweight

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/record_list.h"
 #include "core/instant.h"
 #include "insight/budgets/budget.h"
 
@@ -64,12 +65,11 @@ class BudgetBook {
  private:
   Result<void> read();  // callers hold mutex_
   Result<void> append(std::string_view lines);
+  void find_current();  // of the changes
+  std::uint64_t last_number() const;
 
-  const std::string path_;
   std::mutex mutex_;  // guards the following
-  std::string text_;  // of the file as it was last read
-  bool is_read_ = false;
-  std::vector<BudgetChange> changes_;
+  RecordList<BudgetChange> changes_;
   std::map<std::string, Budget> current_;
 };
 

@@ -21,11 +21,6 @@ constexpr std::size_t kAmountsMax = 100;
 constexpr std::size_t kTextBytesMax = 1000;
 constexpr std::array<std::string_view, 4> kCosts = {"effective", "billed", "list", "contracted"};
 
-std::string amount_text(const Money& amount) {
-  return fmt::format("{} {}", to_text(amount.amount()),
-                     amount.currency() == kGpuHourUnit ? "gpu_hours" : amount.currency().text());
-}
-
 std::unexpected<Error> wrong_key(std::string_view key, std::string_view what) {
   return fail(ErrorCode::kBadValue, fmt::format("{}: {}", printable_text(key, 50), what));
 }
@@ -161,14 +156,14 @@ std::string budget_json(const Budget& budget) {
   std::size_t first = 0;
   // The first amount counts from the beginning, if no day is said.
   if (!budget.amounts.empty() && budget.amounts.front().from == Date()) {
-    text += ", " + pair("amount", amount_text(budget.amounts.front().amount));
+    text += ", " + pair("amount", budget_amount_text(budget.amounts.front().amount));
     first = 1;
   }
   text += ", \"amounts\": [";
   for (std::size_t i = first; i < budget.amounts.size(); ++i) {
     const BudgetAmount& one = budget.amounts[i];
     text += fmt::format("{}{{{}, {}}}", i == first ? "" : ", ", pair("from", to_text(one.from)),
-                        pair("amount", amount_text(one.amount)));
+                        pair("amount", budget_amount_text(one.amount)));
   }
   return text + "]}";
 }

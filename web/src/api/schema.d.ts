@@ -932,6 +932,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/known-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is known of days to come, by day.
+         * @description Events of the configuration and those that people keep: forecasts and budgets count them. Users with a scope see those about its
+         *     values, and about everything.
+         */
+        get: operations["listKnownEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/known-events/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Keep an event, or change it.
+         * @description Replaces what was kept before, and keeps that as a version. An event of the configuration is changed there. Users with a scope keep
+         *     events about its values, with `by` and `key`.
+         */
+        put: operations["setKnownEvent"];
+        post?: never;
+        /** Remove an event that was kept. */
+        delete: operations["removeKnownEvent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/known-events/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who kept an event, when, and what it was. */
+        get: operations["listKnownEventVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/limits": {
         parameters: {
             query?: never;
@@ -2430,6 +2490,40 @@ export interface components {
             currency: components["schemas"]["Currency"];
             issued_at: components["schemas"]["Instant"];
             digest: components["schemas"]["Digest"];
+        };
+        /** @description Either `per_day` or `percent`. */
+        KnownEvent: {
+            /** @description As in the address. */
+            name?: string;
+            /** @description Its first day. */
+            from: components["schemas"]["Date"];
+            /** @description Its last day; without it, it lasts. */
+            to?: components["schemas"]["Date"];
+            /** @description The value that it is for, such as a team; without it, all. */
+            key?: string;
+            /** @description The dimension of that value; without it, any that has it. */
+            by?: string;
+            /** @description What it adds on each day, `120 USD` or `24 gpu_hours`; below 0, what it saves. It takes a key. */
+            per_day?: string;
+            /** @description What remains of a day's cost. */
+            percent?: number;
+        };
+        KnownEventEntry: {
+            event: components["schemas"]["KnownEvent"];
+            /** @description What it does to a day, in words. */
+            effect: string;
+            /** @description It is part of the configuration and changed there. */
+            is_configured: boolean;
+            /** @description Whether the user may change or remove it. */
+            changeable: boolean;
+        };
+        KnownEventVersion: {
+            /** @description Of the change, among those of all events. */
+            number: number;
+            at: components["schemas"]["Instant"];
+            who: string;
+            /** @description As it was kept; null: it was removed. */
+            event: components["schemas"]["KnownEvent"] | null;
         };
         LiveNow: {
             /** @description The time of the last update; null before the first. */
@@ -5347,6 +5441,147 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listKnownEvents: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KnownEventEntry"][];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    setKnownEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the event. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-05-01",
+                 *       "key": "nlp",
+                 *       "by": "team",
+                 *       "per_day": "120 USD"
+                 *     }
+                 */
+                "application/json": components["schemas"]["KnownEvent"];
+            };
+        };
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownEventEntry"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    removeKnownEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /** @description Of the event. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed; its versions remain. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    listKnownEventVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the event. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["KnownEventVersion"][];
+                        next: components["schemas"]["Next"];
+                    };
+                };
+            };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];

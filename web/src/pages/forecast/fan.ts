@@ -1,7 +1,7 @@
 // The fan: what was spent day by day, then the forecast with its three ranges around it.
 import type { ApiTable, Tables } from "../../api/types";
 import type { Series } from "../../charts/chart";
-import { add } from "../../util/money";
+import { add, toHeight } from "../../util/money";
 import { dayShort } from "../../util/text";
 
 export interface ForecastDay {
@@ -19,6 +19,7 @@ export interface Forecast {
 }
 
 const PERCENTS = ["95", "80", "50"] as const; // the widest first: the others lie upon it
+const VISIBLE = 0.005; // of the chart's height; what is thinner lies under the line
 const DAY_MS = 86_400_000;
 
 const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
@@ -60,6 +61,16 @@ export function spentByDay(tables: Tables["tables"], currency: string | undefine
   return spent;
 }
 
+// Whether a band is somewhere wide enough to be seen. Only for the legend: the figures stay exact.
+function isVisible(percent: string, forecast: Forecast, spent: Map<string, string>): boolean {
+  const heights = forecast.rows.flatMap((row) => [row.value, row.ranges[percent]?.[1], row.ranges["95"]?.[1]]);
+  const most = Math.max(...[...spent.values(), ...heights].map((amount) => toHeight(amount ?? "0")));
+  return forecast.rows.some(({ ranges }) => {
+    const [low, high] = ranges[percent] ?? [null, null];
+    return low !== null && high !== null && toHeight(high) - toHeight(low) > VISIBLE * most;
+  });
+}
+
 export function fan(forecast: Forecast, history: Tables["tables"]): { labels: string[]; series: Series[] } {
   const spent = spentByDay(history, forecast.currency);
   const before = [...spent.keys()].filter((day) => /^\d{4}-\d\d-\d\d$/.test(day)).sort();
@@ -68,7 +79,7 @@ export function fan(forecast: Forecast, history: Tables["tables"]): { labels: st
   const after = forecast.rows.map(() => null);
   const series: Series[] = PERCENTS.filter((percent) => forecast.rows.some((row) => row.ranges[percent]?.[0] != null)).flatMap((percent) => [
     { name: `${percent} % from`, colour: "c1", band: false, legend: "", values: [...blank, ...forecast.rows.map((row) => row.ranges[percent]?.[0] ?? null)] },
-    { name: `${percent} % to`, colour: "c1", band: true, legend: `${percent} %`, values: [...blank, ...forecast.rows.map((row) => row.ranges[percent]?.[1] ?? null)] },
+    { name: `${percent} % to`, colour: "c1", band: true, legend: isVisible(percent, forecast, spent) ? `${percent} %` : "", values: [...blank, ...forecast.rows.map((row) => row.ranges[percent]?.[1] ?? null)] },
   ]);
   series.push({ name: "Forecast", colour: "c1", dashed: true, values: [...blank, ...forecast.rows.map((row) => row.value)] });
   series.push({ name: "Spent", colour: "c2", values: [...before.map((day) => spent.get(day) ?? null), ...after] });

@@ -14,6 +14,7 @@ import { Select } from "../../components/form";
 import { filterText } from "../../util/filter";
 import { shownKey, words } from "../../util/text";
 import { fan, historyDays, readForecast, type Forecast } from "./fan";
+import { KnownEvents } from "./known_events";
 
 const DAYS = ["30", "60", "90"] as const;
 const OWNERS = ["team", "project", "user"];
@@ -157,6 +158,7 @@ export default function ForecastPage() {
         }}
       </Loaded>
       <Loaded query={months}>{({ tables }) => <Months tables={tables} by={by} onOwner={choose} />}</Loaded>
+      <KnownEvents names={names} onChanged={() => (daily.reload(), months.reload())} />
       {may("read_rules") && (user?.scope ?? []).length === 0 && filters.length === 0 && <Capacity />}
     </div>
   );

@@ -1,0 +1,153 @@
+#include "insight/queries/known_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pennyweight {
+namespace {
+
+using forecasting::DailyCosts;
+using forecasting::KnownEvent;
+
+constexpr std::size_t kEventNotesMax = 5;
+
+// Whether a filter may be about the dimension of the event's key.
+bool is_of_event(const SummaryFilter& filter, const KnownEvent& event) {
+  return event.by.empty() || event.by == filter.dimension;
+}
+
+// "team nlp", or "nlp" where its dimension is not said.
+std::string event_key_text(const KnownEvent& event) {
+  return event.by.empty() ? event.key : event.by + " " + event.key;
+}
+
+class EventChooser {
+ public:
+  EventChooser(const std::string& by, std::span<const SummaryFilter> scope,
+               DailyCostHistory& history)
+      : by_(by),
+        scope_(scope),
+        history_(history),
+        currency_(history.parts.front().days.front().currency()) {}
+
+  void add(const KnownEvent& event) {
+    if (event.to && *event.to < history_.first_day) return;
+    if (event.per_day && event.per_day->currency() != currency_) {
+      const auto unit = [](Currency one) {
+        return one == kGpuHourUnit ? std::string("GPU-hours") : one.text();
+      };
+      return leave_out(event, fmt::format("its amount is in {}, and this is in {}",
+                                          unit(event.per_day->currency()), unit(currency_)));
+    }
+    if (event.key.empty()) return take(event, "");
+    if (excludes(event)) return;
+    if (by_.empty()) return add_to_whole(event);
+    if (event.by.empty() || event.by == by_) return add_to_part(event);
+    if (event.percent && selects_event(scope_, event)) return take(event, "");
+    leave_out(event, fmt::format("it is about {}; forecasts by {} have it", event_key_text(event),
+                                 event.by));
+  }
+
+  EventChoice finish() {
+    if (left_out_ > kEventNotesMax) {
+      choice_.notes.push_back(
+          fmt::format("{} more known events don't count here", left_out_ - kEventNotesMax));
+    }
+    return std::move(choice_);
+  }
+
+ private:
+  // Whether the filters say that the costs are of other values: then it is none of theirs.
+  bool excludes(const KnownEvent& event) const {
+    return std::ranges::any_of(scope_, [&](const SummaryFilter& filter) {
+      if (event.by.empty() || filter.dimension != event.by) return false;
+      const bool is_named = std::ranges::find(filter.values, event.key) != filter.values.end();
+      return is_named == filter.negate;
+    });
+  }
+
+  void add_to_whole(const KnownEvent& event) {
+    const bool is_within = scope_.empty() || std::ranges::any_of(scope_, [&](const auto& filter) {
+                             return names(filter, event);
+                           });
+    if (event.percent && selects_event(scope_, event)) return take(event, "");
+    if (event.per_day && is_within) return take(event, history_.parts.front().key);
+    if (!is_within && event.by.empty()) return;  // perhaps of another value altogether
+    leave_out(event, event.percent ? fmt::format("what {} costs can't be told apart in this sum",
+                                                 event_key_text(event))
+                                   : fmt::format("whether {} is among these costs is not known",
+                                                 event_key_text(event)));
+  }
+
+  void add_to_part(const KnownEvent& event) {
+    const auto is_part = [&](const std::string& key) {
+      return std::ranges::find(history_.parts, key, &DailyCosts::key) != history_.parts.end();
+    };
+    if (is_part(event.key)) return take(event, event.key);
+    // Of any dimension it may be about another one.
+    if (event.by.empty()) return;
+    const bool is_all = std::ranges::all_of(
+        scope_, [&](const SummaryFilter& filter) { return filter.dimension == by_; });
+    if (event.percent) {
+      if (is_part(kOtherKeys)) {
+        leave_out(event, fmt::format("{} is one of {}", event_key_text(event), kOtherKeys));
+      }
+      return;  // without costs, nothing remains of them
+    }
+    if (!is_all) {
+      return leave_out(event, fmt::format("{} has none of these costs so far, and whether it will "
+                                          "is not known",
+                                          event_key_text(event)));
+    }
+    if (is_part(kOtherKeys)) return take(event, kOtherKeys);
+    DailyCosts part{event.key, {}};
+    part.days.assign(history_.missing.size(), Money::zero(currency_));
+    history_.parts.push_back(std::move(part));
+    choice_.new_keys.push_back(event.key);
+    take(event, event.key);
+  }
+
+  static bool names(const SummaryFilter& filter, const KnownEvent& event) {
+    return !filter.negate && is_of_event(filter, event) &&
+           std::ranges::find(filter.values, event.key) != filter.values.end();
+  }
+
+  // `key`: the part that it changes; empty: all of them.
+  void take(KnownEvent event, const std::string& key) {
+    event.key = key;
+    event.by = key.empty() ? "" : by_;
+    choice_.events.push_back(std::move(event));
+  }
+
+  void leave_out(const KnownEvent& event, const std::string& why) {
+    if (++left_out_ > kEventNotesMax) return;
+    choice_.notes.push_back(fmt::format("event '{}' does not count here: {}", event.name, why));
+  }
+
+  const std::string& by_;
+  const std::span<const SummaryFilter> scope_;
+  DailyCostHistory& history_;
+  const Currency currency_;
+  EventChoice choice_ = {};
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace
+
+bool selects_event(std::span<const SummaryFilter> scope, const KnownEvent& event) {
+  return !event.key.empty() && std::ranges::any_of(scope, [&](const SummaryFilter& filter) {
+    return !filter.negate && filter.values.size() == 1 && filter.values.front() == event.key &&
+           is_of_event(filter, event);
+  });
+}
+
+EventChoice choose_events(std::span<const KnownEvent> events, const std::string& by,
+                          std::span<const SummaryFilter> scope, DailyCostHistory& history) {
+  EventChooser chooser(by, scope, history);
+  for (const KnownEvent& event : events) chooser.add(event);
+  return chooser.finish();
+}
+
+}  // namespace pennyweight
