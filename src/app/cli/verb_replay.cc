@@ -204,8 +204,9 @@ void add_team_options(CLI::App& command, what_if::ScenarioTexts& texts) {
                   "skip or backfill")
       ->check(CLI::Range(1u, what_if::kMinutesMax));
   command.add_option("--spill-over", texts.spill_over,
-                     "pool@LENGTH or region@LENGTH: jobs stay in the pool or region in which they "
-                     "ran, and go to another once they have waited so long, such as pool@60m");
+                     "pool@LENGTH, region@LENGTH or cluster@LENGTH: jobs stay in the pool, region "
+                     "or cluster in which they ran, and go to another once they have waited so "
+                     "long, such as pool@60m");
   command
       .add_option("--same-rack", texts.same_rack,
                   "A job on several nodes gets those of one rack; racks have so many nodes, in the "
@@ -275,7 +276,10 @@ Verb declare_replay(CLI::App& app) {
       "replay", "Replay a month under another scheduler, fleet, demand or price");
   command->add_option("--month", options->month,
                       "The billing month; optional if the ledger has only one");
-  command->add_option("--cluster", options->cluster, "Optional if the month has only one");
+  command->add_option(
+      "--cluster", options->cluster,
+      "Optional if the month has only one; with --spill-over cluster: the clusters that are "
+      "replayed together, such as a,b, or all");
   command
       ->add_option("--scheduler", options->scenario.order,
                    "Who goes first: " + replay::queue_order_names())

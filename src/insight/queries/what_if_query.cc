@@ -11,6 +11,7 @@
 #include "core/gpu/gpu_model.h"
 #include "core/try.h"
 #include "insight/queries/replayed_runs.h"
+#include "insight/queries/what_if_clusters.h"
 #include "insight/queries/what_if_tables.h"
 
 namespace pennyweight {
@@ -95,8 +96,25 @@ Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& p
                 fmt::format("'{}' is not a dimension of the policy", query.by));
   }
   auto month = TRY(LedgerMonth::load(store, query.month, join_rules));
-  const ClusterId cluster = TRY(choose_replayed_cluster(query.cluster, month));
-  ClusterFacts facts = TRY(month.take_facts(store, cluster));
+  const auto& spill_over = query.scenario.spill_over;
+  ClusterId cluster{""};
+  std::vector<ClusterId> clusters;
+  ClusterFacts facts;
+  if (spill_over && spill_over->scope == what_if::HomeScope::kCluster) {
+    clusters = TRY(choose_replayed_clusters(query.cluster, month));
+    std::vector<ClusterFacts> parts;
+    std::vector<std::string> names;
+    for (const ClusterId& one : clusters) {
+      auto part = TRY(month.take_facts(store, one));
+      parts.push_back(std::move(part));
+      names.push_back(one.text());
+    }
+    facts = TRY(merge_clusters(clusters, std::move(parts)));
+    cluster = ClusterId(fmt::format("{}", fmt::join(names, ", ")));
+  } else {
+    cluster = TRY(choose_replayed_cluster(query.cluster, month));
+    facts = TRY(month.take_facts(store, cluster));
+  }
   const auto period = charged_span(facts.charges);
   if (!period) {
     return fail(ErrorCode::kNotFound,
@@ -108,6 +126,7 @@ Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& p
   }
   return WhatIfMonth{.month = query.month,
                      .cluster = cluster,
+                     .clusters = std::move(clusters),
                      .facts = std::move(facts),
                      .period = *period,
                      .last_import = last_import};
@@ -163,6 +182,7 @@ Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth&
                                                  .catalog = catalog,
                                                  .join_rules = join_rules},
                                        .outages = month.facts.outages},
+                           .clusters = month.clusters,
                            .policy = policy,
                            .scenario = query.scenario,
                            .variations = variations_of(query),

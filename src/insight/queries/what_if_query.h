@@ -26,7 +26,9 @@ namespace pennyweight {
 
 struct WhatIfQuery {
   std::string month;
-  std::string cluster = {};  // may be empty where the month has one
+  // May be empty where the month has one. Where jobs spill over to other clusters: those that are
+  // replayed together, separated by commas, or all of the month.
+  std::string cluster = {};
   what_if::Scenario scenario;
   what_if::Questions questions = {};
   replay::Scheduling calibration;   // the scheduling that really ran
@@ -38,10 +40,11 @@ struct WhatIfQuery {
   unsigned threads = 1;
 };
 
-// A cluster's month, taken out of the ledger.
+// A month of a cluster, or of several, taken out of the ledger.
 struct WhatIfMonth {
   std::string month;
-  ClusterId cluster{""};
+  ClusterId cluster{""};            // "a, b" where several are replayed together
+  std::vector<ClusterId> clusters;  // these; empty: one
   ClusterFacts facts;
   Interval period;  // from the first to the last charge
   std::uint64_t last_import = 0;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/check.h"
 #include "core/gpu/gpu_model.h"
 #include "core/instant.h"
 #include "core/try.h"
@@ -321,10 +322,15 @@ class FleetOptions : public OptionReader {
     const std::string place = text.substr(0, at);
     const std::string length = at == std::string::npos ? "" : text.substr(at + 1);
     const auto after = length == "0m" ? std::optional<std::int64_t>(0) : parse_length(length);
-    if ((place != "pool" && place != "region") || !after) {
+    std::optional<HomeScope> scope;
+    for (const HomeScope each : {HomeScope::kPool, HomeScope::kRegion, HomeScope::kCluster}) {
+      if (place == home_scope_text(each)) scope = each;
+    }
+    if (!scope || !after) {
       return wrong("spill-over", text,
-                   "write pool@LENGTH or region@LENGTH: jobs stay in the pool or region in which "
-                   "they ran, and may leave it once they have waited so long, such as pool@60m");
+                   "write pool@LENGTH, region@LENGTH or cluster@LENGTH: jobs stay in the pool, "
+                   "region or cluster in which they ran, and may leave it once they have waited "
+                   "so long, such as pool@60m");
     }
     if (texts_.preempts || texts_.best_mig) {
       return fail(ErrorCode::kBadValue,
@@ -333,8 +339,7 @@ class FleetOptions : public OptionReader {
                               texts_.preempts ? "who interrupts whom elsewhere is not replayed"
                                               : "nodes that are cut are of no place there"));
     }
-    scenario.spill_over = {.scope = place == "pool" ? HomeScope::kPool : HomeScope::kRegion,
-                           .after_us = *after};
+    scenario.spill_over = {.scope = *scope, .after_us = *after};
     return {};
   }
 
@@ -342,6 +347,18 @@ class FleetOptions : public OptionReader {
 };
 
 }  // namespace
+
+std::string_view home_scope_text(HomeScope scope) {
+  switch (scope) {
+    case HomeScope::kPool:
+      return "pool";
+    case HomeScope::kRegion:
+      return "region";
+    case HomeScope::kCluster:
+      return "cluster";
+  }
+  CHECK(false, "every scope is listed");
+}
 
 Result<void> read_fleet_options(const ScenarioTexts& texts, Scenario& scenario) {
   return FleetOptions(texts).read(scenario);

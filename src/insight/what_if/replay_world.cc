@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/check.h"
 #include "core/instant.h"
 #include "core/overloaded.h"
 #include "core/try.h"
@@ -75,27 +76,30 @@ std::uint32_t milli_of_device(const Device& device, const NodeView* node) {
       device);
 }
 
-// The nodes that a holding ran on, or may have run on.
+// The nodes that a holding ran on, or may have run on. A pool is one of its cluster.
 std::vector<std::uint32_t> nodes_of(const Holding& holding, const FleetView& fleet) {
-  return std::visit(Overloaded{
-                        [&](const OnGpus& on) {
-                          std::vector<std::uint32_t> nodes;
-                          for (const GpuId& gpu : on.gpus) {
-                            if (const auto node = fleet.node_of_gpu(gpu)) nodes.push_back(*node);
-                          }
-                          return nodes;
-                        },
-                        [&](const OnNodes& on) {
-                          std::vector<std::uint32_t> nodes;
-                          for (const OnNodes::NodeDevices& devices : on.parts) {
-                            if (const auto node = fleet.node_of(devices.node))
-                              nodes.push_back(*node);
-                          }
-                          return nodes;
-                        },
-                        [&](const InPool& in) { return fleet.pool(in, holding.gpu_model); },
-                    },
-                    holding.placement);
+  std::vector<std::uint32_t> found =
+      std::visit(Overloaded{
+                     [&](const OnGpus& on) {
+                       std::vector<std::uint32_t> nodes;
+                       for (const GpuId& gpu : on.gpus) {
+                         if (const auto node = fleet.node_of_gpu(gpu)) nodes.push_back(*node);
+                       }
+                       return nodes;
+                     },
+                     [&](const OnNodes& on) {
+                       std::vector<std::uint32_t> nodes;
+                       for (const OnNodes::NodeDevices& devices : on.parts) {
+                         if (const auto node = fleet.node_of(devices.node)) nodes.push_back(*node);
+                       }
+                       return nodes;
+                     },
+                     [&](const InPool& in) { return fleet.pool(in, holding.gpu_model); },
+                 },
+                 holding.placement);
+  std::erase_if(
+      found, [&](std::uint32_t node) { return fleet.any_fact(node).cluster != holding.cluster; });
+  return found;
 }
 
 class WorldMaker {
@@ -138,7 +142,15 @@ class WorldMaker {
     if (!rules_.home) return {};
     const Node* const last = last_fact(view, world_.period);
     const Node& fact = last == nullptr ? *view.facts.back() : *last;
-    return *rules_.home == HomeScope::kPool ? fact.pool.text() : fact.region;
+    switch (*rules_.home) {
+      case HomeScope::kPool:
+        return fact.pool.text();
+      case HomeScope::kRegion:
+        return fact.region;
+      case HomeScope::kCluster:
+        return fact.cluster.text();
+    }
+    CHECK(false, "every scope is listed");
   }
 
   // Where the job may run: at home with the models that it may have there, and then elsewhere.
@@ -164,7 +176,7 @@ class WorldMaker {
         elsewhere[key.second] |= model;
       }
     }
-    if (elsewhere.empty()) return;
+    if (elsewhere.empty() || !rules_.may_leave) return;
     std::vector<replay::ModelSet> places;
     for (const auto& [name, models] : elsewhere) places.push_back(models);
     const auto [at, is_new] =
@@ -195,6 +207,7 @@ class WorldMaker {
                                .cpu_milli = or_unlimited(view.capacity.cpu_milli),
                                .memory_mib = or_unlimited(view.capacity.memory_bytes / kMibBytes)});
     world_.node_of_machine.push_back(index);
+    world_.cluster_of_machine.push_back(node.cluster);
     const Node& last = *view.facts.back();
     if (node.from > world_.period.begin() || (last.to && *last.to < world_.period.end())) {
       ++world_.partly_there;

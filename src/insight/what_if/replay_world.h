@@ -42,7 +42,8 @@ struct JobOrigin {
 
 struct JobRules {
   std::optional<HomeScope> home = {};  // jobs stay in that in which they ran, until they may leave
-  bool any_model = false;              // a job may run on any GPU model
+  bool may_leave = true;
+  bool any_model = false;  // a job may run on any GPU model
   bool uses_limits =
       false;  // the scheduler knows time limits, where jobs have some, and no lengths
 };
@@ -71,7 +72,8 @@ struct ReplayWorld {
   std::vector<replay::Job> jobs;
   std::vector<JobOrigin> origins;  // of each job
   std::vector<replay::Machine> machines;
-  std::vector<std::uint32_t> node_of_machine;    // index into FleetView::nodes()
+  std::vector<std::uint32_t> node_of_machine;  // index into FleetView::nodes()
+  std::vector<ClusterId> cluster_of_machine;
   std::vector<std::uint32_t> left_as_they_were;  // holdings
   std::vector<std::optional<GpuWatts>> watts;    // of each machine; empty: energy isn't counted
   WaitLimits limits;

@@ -46,7 +46,11 @@ std::vector<Holding> replayed_holdings(const ReplayWorld& world, const replay::R
                                      ? static_cast<std::uint32_t>(device_count(original))
                                      : static_cast<std::uint32_t>(std::popcount(share.gpu_mask))});
     }
-    Holding holding(original.cluster, WorkloadId(job.name), *held, std::move(placement));
+    // A job that spilled over is another cluster's there; on nothing it stays where it was.
+    const ClusterId& cluster = run.shares.empty()
+                                   ? original.cluster
+                                   : world.cluster_of_machine[run.shares.front().machine];
+    Holding holding(cluster, WorkloadId(job.name), *held, std::move(placement));
     const std::uint32_t attempt = attempts[run.job]++;
     holding.attempt =
         attempt == 0 ? original.attempt : fmt::format("{}~{}", original.attempt, attempt);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "insight/replay/scheduling.h"
@@ -102,7 +103,8 @@ struct AutoscaleChange {
 };
 
 // What jobs stay in until they have waited for so long, and then may leave.
-enum class HomeScope { kPool, kRegion };
+enum class HomeScope { kPool, kRegion, kCluster };
+std::string_view home_scope_text(HomeScope scope);  // "pool", "region", "cluster"
 struct SpillChange {
   HomeScope scope = HomeScope::kPool;
   std::int64_t after_us = 0;

@@ -105,10 +105,10 @@ Result<void> check_calibration(const WhatIfInput& input, const WhatIf& result) {
 Result<void> check_places(const WhatIfInput& input, const ReplayWorld& world,
                           const Scenario& scenario) {
   if (!scenario.spill_over || world.place_count > 1) return {};
-  return fail(ErrorCode::kConfig,
-              fmt::format("all nodes of cluster {} are in one {}, so spilling over changes nothing",
-                          input.cluster.facts.cluster.text(),
-                          scenario.spill_over->scope == HomeScope::kPool ? "pool" : "region"));
+  return fail(
+      ErrorCode::kConfig,
+      fmt::format("all nodes of cluster {} are in one {}, so spilling over changes nothing",
+                  input.cluster.facts.cluster.text(), home_scope_text(scenario.spill_over->scope)));
 }
 
 Result<void> check_racks(const WhatIfInput& input, const ReplayWorld& world,

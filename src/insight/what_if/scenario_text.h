@@ -40,7 +40,7 @@ struct ScenarioTexts {
   std::vector<std::string> autoscaled;     // "4@5m/10m", "4-20@5m/10m:pool=train"
   std::vector<std::string> slos;           // "TEAM=60", "60": minutes
   std::vector<std::string> power;          // "MODEL=700/100": watts
-  std::string spill_over;                  // "pool@60m", "region@0m"
+  std::string spill_over;                  // "pool@60m", "region@0m", "cluster@30m"
   std::optional<std::uint32_t> same_rack;  // nodes of a rack
   std::optional<std::uint32_t> guard_min;
   bool any_model = false;

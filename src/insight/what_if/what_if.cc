@@ -10,6 +10,7 @@
 #include "core/gpu/gpu_model.h"
 #include "core/gpu/gpu_speed.h"
 #include "core/try.h"
+#include "insight/compare/cluster_costs.h"
 #include "insight/replay/simulate.h"
 #include "insight/what_if/commitments.h"
 #include "insight/what_if/node_pools.h"
@@ -41,9 +42,13 @@ class WhatIfReplays {
       return std::string(owner->second.find(input_.team_dimension).value_or(""));
     };
     const FleetView fleet(month_.nodes, month_.gpus, month_.catalog, month_.join_rules);
+    // In what really ran, no job left its cluster.
     ReplayWorld world = TRY(make_replay_world(
         month_, fleet, fleet, input_.period, team_of,
-        {.any_model = input_.scenario.any_model, .uses_limits = input_.calibration_limits}));
+        {.home = input_.clusters.empty() ? std::nullopt : std::optional(HomeScope::kCluster),
+         .may_leave = false,
+         .any_model = input_.scenario.any_model,
+         .uses_limits = input_.calibration_limits}));
     if (world.jobs.empty()) {
       return fail(ErrorCode::kNotFound,
                   fmt::format("cluster {} held nothing in {} that could be replayed",
@@ -107,12 +112,15 @@ class WhatIfReplays {
 
   Result<MethodCosts> costs_of(const ClusterMonth& month) const {
     const ComparedCluster cluster{.facts = month, .outages = input_.cluster.outages};
-    auto costs = TRY(policy_costs(std::span(&cluster, 1), input_.policy,
-                                  {.month = input_.month,
-                                   .cost = input_.cost,
-                                   .threads = input_.threads,
-                                   .left_out = {},
-                                   .is_stopped = is_stopped_}));
+    const PolicyCostsOptions options{.month = input_.month,
+                                     .cost = input_.cost,
+                                     .threads = input_.threads,
+                                     .left_out = {},
+                                     .is_stopped = is_stopped_};
+    if (!input_.clusters.empty()) {
+      return cluster_costs(cluster, input_.clusters, input_.policy, options);
+    }
+    auto costs = TRY(policy_costs(std::span(&cluster, 1), input_.policy, options));
     return std::move(costs.front());
   }
 

@@ -68,6 +68,8 @@ struct WhatIfInput {
   std::string month;
   Interval period;
   ComparedCluster cluster;  // utilization and corrections are not read
+  // Where the facts are of several clusters, which are replayed together: these.
+  std::vector<ClusterId> clusters = {};
   Policy policy;
   Scenario scenario;
   std::vector<Variation> variations = {};

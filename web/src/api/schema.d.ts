@@ -7736,7 +7736,7 @@ export interface operations {
                  */
                 "application/json": {
                     month: components["schemas"]["Month"];
-                    /** @description May be left out where the month has one. */
+                    /** @description May be left out where the month has one. With `spill-over=cluster@…`: the clusters that are replayed together, separated by commas, or all. */
                     cluster?: string;
                     /** @description What is changed and asked: options of `pennyweight replay` without dashes, separated by `;`. Empty: the default scheduling. */
                     scenario?: string;
