@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/cli/manifest_paths.h"
+#include "app/context/context.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "core/whole_count.h"
@@ -82,9 +83,9 @@ Result<std::string> find_commit(const std::string& folder, const std::string& re
     while (found->ends_with('\n')) found->pop_back();
     return found;
   }
-  return fail(ErrorCode::kNotFound,
-              fmt::format("--base: '{}' is no file or folder, and no revision that git knows in {}",
-                          printable_text(revision, 120), printable_text(folder, 400)));
+  return usage_error(
+      fmt::format("--base: '{}' is no file or folder, and no revision that git knows in {}",
+                  printable_text(revision, 120), printable_text(folder, 400)));
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ Result<std::vector<manifests::ManifestFile>> read_manifest_revision(
   ManifestBudget budget;
   for (const std::string& path : paths) {
     if (path == "-") {
-      return fail(ErrorCode::kBadValue, "--base: standard input has no other revision");
+      return usage_error("--base: standard input has no other revision");
     }
     std::error_code ignored;
     const bool is_folder = fs::is_directory(path, ignored);

@@ -100,9 +100,8 @@ Result<guardrails::Estimate> estimate_base(const EstimateArguments& arguments,
   if (arguments.base.size() > 1) {
     return usage_error(fmt::format("--base: there is no file or folder '{}'", revisions.front()));
   }
-  const auto files = read_manifest_revision(revisions.front(), arguments.paths);
-  if (!files) return as_usage_error(files.error());
-  return estimate_files(*files, catalog, options);
+  const auto files = TRY(read_manifest_revision(revisions.front(), arguments.paths));
+  return estimate_files(files, catalog, options);
 }
 
 Result<ExitCode> run(const EstimateArguments& arguments, Context& context) {

@@ -385,9 +385,30 @@ class ObjectReader {
     return true;
   }
 
+  // The container that KubeRay puts beside the head, with its own resources where none are stated.
+  static void add_ray_autoscaler(const DocumentNode& options, DocumentNode& head) {
+    DocumentNode container = mapping_node(head.line);
+    if (options.has("resources")) {
+      field_of(container, "resources") = options["resources"];
+    } else {
+      for (const auto& [resource, amount] :
+           {std::pair("cpu", "500m"), std::pair("memory", "512Mi")}) {
+        DocumentNode& value =
+            field_of(field_of(field_of(container, "resources"), "limits"), resource);
+        value.kind = DocumentNode::Kind::kScalar;
+        value.scalar = amount;
+      }
+    }
+    DocumentNode& containers = field_of(field_of(head, "spec"), "containers");
+    containers.kind = DocumentNode::Kind::kSequence;
+    containers.items.push_back(std::move(container));
+  }
+
   Result<bool> read_ray(const DocumentNode& cluster) {
-    add("head", cluster.at("headGroupSpec.template"), 1);
     const bool autoscales = cluster["enableInTreeAutoscaling"].scalar == "true";
+    DocumentNode head = cluster.at("headGroupSpec.template");
+    if (autoscales) add_ray_autoscaler(cluster["autoscalerOptions"], head);
+    add("head", head, 1);
     for (const DocumentNode& worker : cluster["workerGroupSpecs"].items) {
       if (worker["suspend"].scalar == "true") {
         workload_.notes.push_back(
