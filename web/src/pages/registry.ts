@@ -35,6 +35,8 @@ export const PAGES: Page[] = [
     load: () => import("./workload/index") },
   { path: "/activity", title: "Activity", icon: "live", group: "Spend", key: "v", needs: "read_costs", currency: "none",
     load: () => import("./activity/index") },
+  { path: "/units", title: "Unit costs", icon: "coins", group: "Spend", key: "z", needs: "read_costs", currency: "own",
+    load: () => import("./units/index") },
   { path: "/explain", title: "Why", icon: "help", group: "", needs: "read_costs", hidden: true,
     load: () => import("./explain/index") },
   { path: "/coverage", title: "Coverage", icon: "coverage", group: "Spend", key: "c", needs: "read_costs",
