@@ -27,7 +27,7 @@ using server::Sink;
 constexpr std::size_t kRowsAPiece = 500;
 constexpr std::size_t kBytesAPiece = 64u << 10;
 
-std::string_view to_text(ColumnKind kind) {
+std::string_view column_kind_text(ColumnKind kind) {
   switch (kind) {
     case ColumnKind::kText:
       return "text";
@@ -55,7 +55,7 @@ struct CellWriter {
   void operator()(std::monostate) const { out.key(name).null(); }
   void operator()(const std::string& text) const { out.field(name, text); }
   void operator()(const Money& money) const {
-    out.field(name, pennyweight::to_text(money.amount()));
+    out.field(name, to_text(money.amount()));
   }
   void operator()(const GpuTime& time) const {
     out.field(name, format_gpu_hours(time, 4, Thousands::kPlain));
@@ -253,7 +253,7 @@ void write_table(JsonWriter& out, const Table& table) {
     out.begin_object()
         .field("name", column.name)
         .field("title", column.title)
-        .field("kind", to_text(column.kind))
+        .field("kind", column_kind_text(column.kind))
         .end_object();
   }
   out.end_list().key("rows").begin_list();
