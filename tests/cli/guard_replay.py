@@ -152,7 +152,39 @@ def check_history():
     expect_run(["estimate", "job.sbatch", "--history", "--by", "colour"], cwd, 2, has=["colour"])
 
 
+def check_rule_sets():
+    """Three sets of rules, as those of the guide on Philly and openb: whom each stops, and the money, worked out
+    here from sacct and the costs of `report`."""
+    spent = tables("report", "--by", "workload", "--month", "2026-03")
+    cost_of = {str(row["workload"]): money(row["effective_cost"]) for table in spent.values() for row in table["rows"]}
+    header, *lines = (cwd / "jobs.txt").read_text().splitlines()
+    jobs = []
+    for line in lines:
+        job = dict(zip(header.split("|"), line.split("|")))
+        gpus = [int(part.split("=")[1]) for part in job["AllocTRES"].split(",") if part.startswith("gres/gpu=")]
+        if job["JobID"] in cost_of:
+            jobs.append((sum(gpus), int(job["ElapsedRaw"]) / 3600, cost_of[job["JobID"]]))
+    expect(len(jobs) > 50, f"{len(jobs)} jobs")
+    sets = [
+        ("[{name: large, effect: require_approval, when: {gpus_above: 2}}, {name: long, effect: warn, when: {time_above: 12h}}]",
+         lambda gpus, hours, cost: "needs_approval" if gpus > 2 else "warned" if hours > 12 else "allowed"),
+        ("[{name: dear, effect: require_approval, when: {per_run_above: 20 USD}}, {name: too dear, when: {per_run_above: 100 USD}}]",
+         lambda gpus, hours, cost: "denied" if cost > 100 else "needs_approval" if cost > 20 else "allowed"),
+        ("[{name: endless, when: {time_above: 24h}}, {name: huge, when: {gpus_above: 3}}, {name: day, effect: require_approval, when: {time_above: 6h}}]",
+         lambda gpus, hours, cost: "denied" if hours > 24 or gpus > 3 else "needs_approval" if hours > 6 else "allowed")]
+    for number, (rules, decide) in enumerate(sets):
+        (cwd / "set.yaml").write_text(f"guardrails: {{rules: {rules}}}\n")
+        found = tables("guard", "replay", "--month", "2026-03", "--rules", "set.yaml")["What the rules would have decided"]
+        wanted = {}
+        for job in jobs:
+            count, cost = wanted.get(decide(*job), (0, Decimal(0)))
+            wanted[decide(*job)] = (count + 1, cost + job[2])
+        got = {row["decision"]: (row["workloads"], money(row["cost"])) for row in found["rows"] if row["workloads"]}
+        expect(got == wanted and len(wanted) > 1, f"set {number}: {got} instead of {wanted}")
+
+
 check_replay()
+check_rule_sets()
 check_compliance()
 check_history()
 report("guard_replay")

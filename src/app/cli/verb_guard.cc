@@ -341,7 +341,7 @@ Verb declare_guard(CLI::App& app) {
   const auto limited = std::make_shared<GuardLimitArguments>();
   CLI::App* limits = command->add_subcommand(
       "limits", "Show how much of each limit is used, or write it for those who place work");
-  limits->add_option("--export", limited->system, "resourcequota, kueue, volcano or slurm");
+  limits->add_option("--export", limited->system, "resourcequota, kueue, volcano, runai or slurm");
   limits->add_option(
       "--drift", limited->drift,
       "With --export: compare with these files of what a cluster has; exit code 1 if "

@@ -31,6 +31,9 @@ constexpr std::string_view kMinutesMonth =
     "PriorityUsageResetPeriod=MONTHLY in slurm.conf";
 constexpr std::string_view kManaged = "{app.kubernetes.io/managed-by: pennyweight}";
 
+// The department of projects that are in no cohort.
+constexpr std::string_view kDepartment = "pennyweight";
+
 // Names of objects: "H100-SXM5-80GB" is "h100-sxm5-80gb".
 std::string object_name(std::string_view text) {
   std::string name;
@@ -86,6 +89,7 @@ class LimitWriter {
 
   LimitExport write(LimitSystem system) {
     if (system == LimitSystem::kKueue) write_shared();
+    if (system == LimitSystem::kRunAi) write_departments();
     if (system == LimitSystem::kSlurm) {
       out_.text =
           "#!/bin/sh\n# Limits of Slurm accounts, made by pennyweight; may be run again.\nset "
@@ -111,6 +115,9 @@ class LimitWriter {
           break;
         case LimitSystem::kSlurm:
           write_account(limit);
+          break;
+        case LimitSystem::kRunAi:
+          write_project(use);
           break;
       }
     }
@@ -237,6 +244,53 @@ class LimitWriter {
                     kGpuResource, all_gpus(limit));
     if (limit.gpus.size() > 1)
       note(limit, "a queue of Volcano knows no GPU models: it has the sum");
+  }
+
+  // A queue of KAI, Run:ai's scheduler: a project, or a department with its projects. CPUs and
+  // memory are not limited.
+  void write_run_ai_queue(std::string_view name, std::string_view parent, std::string_view quota,
+                          std::string_view most, bool borrows) {
+    object("scheduling.run.ai/v2", "Queue", name);
+    out_.text += fmt::format("spec:\n  displayName: {}\n", json_string(name));
+    if (!parent.empty()) out_.text += fmt::format("  parentQueue: {}\n", json_string(parent));
+    out_.text += fmt::format(
+        "  resources:\n    gpu: {{quota: {}, limit: {}, overQuotaWeight: {}}}\n"
+        "    cpu: {{quota: -1, limit: -1, overQuotaWeight: 1}}\n"
+        "    memory: {{quota: -1, limit: -1, overQuotaWeight: 1}}\n",
+        quota, most, borrows ? 1 : 0);
+  }
+
+  static std::string department_of(const UsageLimit& limit) {
+    return limit.cohort.empty() ? std::string(kDepartment) : "cohort-" + limit.cohort;
+  }
+
+  // Projects share within their department, so each cohort is one; what is in none shares nothing.
+  void write_departments() {
+    std::map<std::string, std::uint64_t> quotas;
+    for (const LimitUse& use : uses_) {
+      if (!use.limit.gpus.empty()) quotas[department_of(use.limit)] += all_gpus(use.limit);
+    }
+    for (const auto& [name, quota] : quotas) {
+      write_run_ai_queue(name, "", fmt::format("{}", quota), "-1", true);
+    }
+  }
+
+  void write_project(const LimitUse& use) {
+    const UsageLimit& limit = use.limit;
+    std::uint64_t most = all_gpus(limit);
+    for (const GpuQuota& quota : limit.gpus) {
+      if (!limit.cohort.empty()) most += quota.borrowed_max;
+    }
+    const bool is_held = limit.is_hard && (use.is_exhausted() || use.state() == "unknown");
+    if (is_held) {
+      note(limit, "it is used up, or can't be measured: its project may start nothing more");
+    }
+    const std::string shown = is_held          ? std::string("0")
+                              : !limit.is_hard ? std::string("-1")
+                                               : fmt::format("{}", most);
+    write_run_ai_queue(limit.name, department_of(limit), fmt::format("{}", all_gpus(limit)), shown,
+                       !limit.is_hard || most > all_gpus(limit));
+    if (limit.gpus.size() > 1) note(limit, "a project knows no GPU models: it has the sum of them");
   }
 
   void write_account(const UsageLimit& limit) {

@@ -1,4 +1,5 @@
-// Limits in the words of those who place work: Kubernetes' ResourceQuota, Kueue, Volcano and Slurm;
+// Limits in the words of those who place work: Kubernetes' ResourceQuota, Kueue, Volcano, Run:ai
+// and its open scheduler KAI, Slurm;
 // and what differs between that and what they really have.
 //
 // What a system has no word for is said in a note, and never left out silently: a ResourceQuota
@@ -17,9 +18,9 @@
 
 namespace pennyweight::guardrails {
 
-enum class LimitSystem { kResourceQuota, kKueue, kVolcano, kSlurm };
+enum class LimitSystem { kResourceQuota, kKueue, kVolcano, kSlurm, kRunAi };
 inline constexpr std::string_view kLimitSystemWords[] = {"resourcequota", "kueue", "volcano",
-                                                         "slurm"};
+                                                         "slurm", "runai"};
 
 struct LimitExport {
   std::string text;  // YAML documents; for Slurm a shell script of sacctmgr commands
