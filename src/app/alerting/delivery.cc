@@ -50,6 +50,27 @@ Result<std::string> secret_line(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+// No name makes a link, calls everybody, or ends the block of the table.
+std::string plain_for_slack(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    if (c == '&') {
+      plain += "&amp;";
+    } else if (c == '<') {
+      plain += "&lt;";
+    } else if (c == '>') {
+      plain += "&gt;";
+    } else {
+      plain += c == '`' ? '\'' : c;
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
 std::string host_of(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "";
@@ -218,13 +239,15 @@ Result<void> Delivery::send_report(const ReceiverConfig& receiver, const ReportM
     return post(receiver, "", report.json, report.id, is_retry);
   }
   if (receiver.kind == ReceiverKind::kSlack) {
-    std::string text = report.subject + "\n```\n" + report.text;
-    if (text.size() > kChatBytesMax) {
-      const std::size_t line = text.rfind('\n', kChatBytesMax);
-      text = text.substr(0, line) + "\n(the rest is on the page)";
+    std::string table = report.text;
+    if (table.size() > kChatBytesMax) {
+      table.resize(table.rfind('\n', kChatBytesMax) + 1);
+      table += "(the rest is on the page)\n";
     }
-    const std::string body = fmt::format("{{\"text\": {}}}", json_string(text + "\n```"));
-    return post(receiver, "", body, report.id, is_retry);
+    const std::string text =
+        fmt::format("{}\n```\n{}```", plain_for_slack(report.subject), plain_for_slack(table));
+    return post(receiver, "", fmt::format("{{\"text\": {}}}", json_string(text)), report.id,
+                is_retry);
   }
   const auto named = [&](const Error& error) {
     return std::unexpected(error.during(fmt::format("receiver '{}'", receiver.name)));
