@@ -110,6 +110,7 @@ void AlertFinder::find_in_days(Date today, const AlertBook& book, AlertFindings&
   query.cause = kAnomalyCause;
   query.since = recent - kIncidentBack;
   query.verdicts = verdicts_;
+  query.postings = sources_.postings;
   auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
   report("unusual days", anomalies ? nullptr : &anomalies.error());
   const auto add = [&](const std::vector<AlertCondition>& more) {

@@ -38,6 +38,8 @@ namespace pennyweight {
 struct AlertSources {
   SummarySource summarise;
   std::function<std::shared_ptr<const LiveView>()> live;  // null before the first view
+  // Of the ledger: unusual days are told of with the hour in which they began.
+  PostingSource postings = {};
   // Of what `summarise` answers from: it changes whenever an answer may change. Nothing: that can't
   // be told now.
   std::function<std::optional<std::uint64_t>()> version = {};

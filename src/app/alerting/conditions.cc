@@ -230,6 +230,12 @@ std::string kind_of(const PriceIncident& incident) {
   return fmt::format("{} price of {} ", incident.is_higher ? "higher" : "lower", incident.price_of);
 }
 
+// Whether a condition tells of incidents of this kind, whatever their day: p5 is not "p5 spot".
+bool is_of_kind(const AlertCondition& condition, const std::string& kind) {
+  return condition.is_incident() && condition.scope.starts_with(kind) &&
+         parse_date(std::string_view(condition.scope).substr(kind.size())).has_value();
+}
+
 }  // namespace
 
 std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> anomalies,
@@ -251,8 +257,7 @@ std::vector<AlertCondition> anomaly_conditions(std::span<const FoundAnomaly> ano
     auto stands = standing.find(scope);
     if (stands == standing.end()) {
       stands = std::ranges::find_if(standing, [&](const auto& each) {
-        return each.second->is_incident() && each.first.starts_with(kind) &&
-               !names.contains(each.first);
+        return is_of_kind(*each.second, kind) && !names.contains(each.first);
       });
     }
     const bool goes_on = stands != standing.end();

@@ -119,6 +119,24 @@ std::vector<std::string> told_of(const std::vector<FoundAnomaly>& anomalies,
   return texts;
 }
 
+// What nobody holds of dearer nodes has no GPU time, so no price of its own: it comes with the
+// teams.
+TEST(Conditions, WhatNobodyHeldComesWithTheIncidentThatExplainsIt) {
+  std::vector<FoundAnomaly> found = {unusual("nlp", usd(50), 0, 6, "p5"),
+                                     unusual("cv", usd(40), 0, 6, "p5"),
+                                     unusual("(unallocated)", usd(10), 0, 6, "")};
+  found[2].split.rest = usd(10);
+  found[2].causes = {{"p5", usd(10), 1000}};
+  const AnomalyLimits limits{.by = "team", .since = kFirst};
+  EXPECT_THAT(told_of(found, limits),
+              testing::ElementsAre("higher price of p5 2026-03-01 |  | all",
+                                   "nlp 2026-03-01 | nlp | owner", "cv 2026-03-01 | cv | owner",
+                                   "(unallocated) 2026-03-01 | (unallocated) | owner"));
+  EXPECT_THAT(anomaly_conditions(found, limits, {}).front().summary, HasSubstr("+100.00 USD"));
+  found[2].causes = {{"p4d", usd(10), 1000}};  // of other machines
+  EXPECT_EQ(told_of(found, limits).back(), "(unallocated) 2026-03-01 | (unallocated) | all");
+}
+
 TEST(Conditions, OnePriceIsOneIncidentOfAllTeams) {
   std::vector<FoundAnomaly> teams;
   Money whole = usd(0);

@@ -80,6 +80,11 @@ Result<ExitCode> run_anomalies(const AnomalyOptions& options, Context& context) 
     unread = verdicts.error().message;
   }
   const auto store = TRY(open_ledger(context.config));
+  if (options.explains) {
+    query.postings = [&](const SummaryQuery& summary, std::uint64_t at_most) {
+      return store->largest_postings(summary, at_most);
+    };
+  }
   const auto found =
       query_anomalies(query, context.config.policy,
                       [&](const SummaryQuery& summary) { return store->summarise(summary); });

@@ -551,6 +551,12 @@ Result<void> Daemon::start_alerts() {
   const AlertSources sources{
       .summarise = summarise,
       .live = [this] { return ledger_.fresh_view(kCycle); },
+      .postings =
+          [this](const SummaryQuery& query, std::uint64_t at_most) {
+            const Interruption::Scope scope(answering_);
+            const access::Principal everything;
+            return api::ScopedQueries(*services_, everything).postings(query, at_most);
+          },
       // While the rollup is behind, the ledger answers, and its changes don't show in this version.
       .version = [this]() -> std::optional<std::uint64_t> {
         if (ledger_.rollup_trouble()) return std::nullopt;

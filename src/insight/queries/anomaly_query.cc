@@ -1,13 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "core/split.h"
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
+#include "insight/queries/incident_cause.h"
 #include "insight/queries/price_incident.h"
 #include "reporting/number_format.h"
 
@@ -15,6 +18,10 @@ namespace pennyweight {
 namespace {
 
 constexpr int kComparedWeeks = 4;
+// Of so many incidents, the newest, more is asked than their days.
+constexpr std::size_t kDetailedMax = 20;
+// Its values are machines, which have nodes and a price.
+constexpr std::string_view kMachineCause = "instance_type";
 
 // The days of an incident, or those of the weeks before that it is compared with.
 std::vector<std::pair<Date, Date>> compared_weeks(Date first, Date last) {
@@ -103,24 +110,62 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
   return out;
 }
 
-std::string describe(const FoundAnomaly& found) {
-  const auto days = (found.last - found.first).count() + 1;
-  std::string text = fmt::format("{}: {} a day {} {}", found.key,
-                                 signed_money_text(found.incident.impact_per_day()),
-                                 found.is_open ? "since"
-                                 : days == 1   ? "on"
-                                               : "from",
-                                 to_text(found.first));
-  if (!found.is_open && days > 1) text += fmt::format(" to {}", to_text(found.last));
+// "since 2026-03-10 14:00 UTC"
+std::string days_text(const FoundAnomaly& found) {
+  const bool is_one_day = found.last == found.first;
+  const std::string first = to_text(found.first);
+  if (found.is_open || !is_one_day) {
+    return fmt::format("{} {}{}{}", found.is_open ? "since" : "from", first,
+                       found.hour.empty() ? "" : " " + found.hour,
+                       found.is_open ? "" : " to " + to_text(found.last));
+  }
+  return fmt::format("on {}{}", first, found.hour.empty() ? "" : " from " + found.hour);
+}
+
+// `machines`: what changed of those that explain it.
+std::string describe(const FoundAnomaly& found, const std::string& machines) {
+  std::string text =
+      fmt::format("{}: {} a day {}", found.key, signed_money_text(found.incident.impact_per_day()),
+                  days_text(found));
   if (!found.causes.empty() && found.causes.front().key != "(all)" &&
       found.causes.front().key != found.key) {
-    text +=
-        fmt::format(", {} % from {}", found.causes.front().permille / 10, found.causes.front().key);
+    text += fmt::format(", {} % from {}{}", found.causes.front().permille / 10,
+                        found.causes.front().key, machines);
   }
   return text +
          fmt::format("; volume {}, price {}, mix {}, other {}",
                      signed_money_text(found.split.volume), signed_money_text(found.split.price),
                      signed_money_text(found.split.mix), signed_money_text(found.split.rest));
+}
+
+// Finds the hour in which an incident began, and what changed of the machines behind it. Where the
+// postings can't be read now, its days are told alone: they are not less true.
+Result<std::string> look_closer(const AnomalyQuery& params, const Policy& policy,
+                                const SummarySource& summarise, FoundAnomaly& found) {
+  if (params.costs.cost == kGpuHourCost || found.key == kOtherKeys) return std::string();
+  IncidentHourQuery query{.filters = {},
+                          .cost = TRY(parse_one_cost(params.costs.cost)),
+                          .first = found.first,
+                          .is_higher = !found.incident.impact().is_negative()};
+  for (const std::string& text : params.costs.filters) {
+    const auto filters = TRY(parse_filter(text, policy));
+    query.filters.insert(query.filters.end(), filters.begin(), filters.end());
+  }
+  if (!params.costs.by.empty()) {
+    std::ranges::move(row_filters(params.costs.by, found.key), std::back_inserter(query.filters));
+  }
+  const auto hour = find_incident_hour(query, policy, params.postings);
+  if (hour) found.hour = hour->value_or("");
+  if (found.causes.empty() || params.cause != kMachineCause ||
+      found.causes.front().key.starts_with('(')) {
+    return std::string();
+  }
+  std::ranges::move(row_filters(params.cause, found.causes.front().key),
+                    std::back_inserter(query.filters));
+  return describe_incident_cause({.filters = query.filters,
+                                  .days = {{found.first, found.last}},
+                                  .before = compared_weeks(found.first, found.last)},
+                                 summarise);
 }
 
 // The value, such as an instance type, whose price explains the incident; empty: none does. Not
@@ -166,13 +211,19 @@ Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, co
         anomaly.causes = contributions(causes);
         anomaly.price_of = price_of(causes, anomaly, params);
       }
-      anomaly.sentence = describe(anomaly);
       found.push_back(std::move(anomaly));
     }
   }
   std::ranges::stable_sort(found, [](const FoundAnomaly& a, const FoundAnomaly& b) {
     return std::tuple(b.last, b.first) < std::tuple(a.last, a.first);
   });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::string machines;
+    if (params.postings && i < kDetailedMax) {
+      machines = TRY(look_closer(params, policy, summarise, found[i]));
+    }
+    found[i].sentence = describe(found[i], machines);
+  }
   return found;
 }
 

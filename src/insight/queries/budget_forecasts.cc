@@ -31,8 +31,8 @@ Hash128 hash_of_events(std::span<const forecasting::KnownEvent> events) {
   StreamHash hash;
   for (const forecasting::KnownEvent& event : events) {
     hash.add(fmt::format("\n{} {} {} {} {} {} {} {} ", event.name.size(), event.name,
-                         to_text(event.from), event.to ? to_text(*event.to) : "-",
-                         event.key.size(), event.key, event.by.size(), event.by));
+                         to_text(event.from), event.to ? to_text(*event.to) : "-", event.key.size(),
+                         event.key, event.by.size(), event.by));
     if (event.per_day) {
       hash.add(to_text(event.per_day->amount()) + event.per_day->currency().text());
     }

@@ -13,6 +13,7 @@
 #include "insight/budgets/budget.h"
 #include "insight/queries/budget_forecasts.h"
 #include "insight/queries/daily_costs.h"
+#include "insight/queries/incident_hour.h"
 #include "insight/queries/live_budget_costs.h"
 #include "reporting/table.h"
 
@@ -48,6 +49,9 @@ struct AnomalyQuery {
   AnomalyRules rules = {};
   std::string cause = {};          // the dimension that explains; empty: as `costs.by`
   std::optional<Date> since = {};  // only incidents that last until this day or later
+  // Of the ledger: the newest incidents are told of with the hour in which they began, and with
+  // what changed of the machines behind them. Empty: with their days alone.
+  PostingSource postings = {};
   // What people said of incidents; of effective costs without filters.
   std::vector<AnomalyVerdict> verdicts = {};
 };
@@ -64,6 +68,7 @@ struct FoundAnomaly {
   std::string verdict;               // "expected: the yearly run (ana)"
   std::string sentence;              // "nlp: +1,240.00 USD a day since 2026-03-10, 92 % from …"
   std::string price_of = {};  // "p5.48xlarge": of `cause`, whose price explains it; empty: none
+  std::string hour = {};      // "14:00 UTC" of the first day, where the ledger tells it
 };
 
 // Newest first. Errors as query_daily_costs().

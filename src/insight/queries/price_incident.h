@@ -25,7 +25,8 @@ struct PriceIncident {
 };
 
 // The anomalies that the price of one thing explains, in one direction, and that begin within a
-// week of the first of them: what a small team costs varies more, so that a change shows later. Of
+// week of the first of them: what a small team costs varies more, so that a change shows later.
+// Those without GPU time that are mostly of that thing come with them, such as "(unallocated)". Of
 // one anomaly too: what is left of an incident may be one. By the day on which they begin.
 std::vector<PriceIncident> find_price_incidents(std::span<const FoundAnomaly> anomalies);
 

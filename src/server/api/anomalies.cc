@@ -98,6 +98,11 @@ Response get_anomalies(const Services& services, const Request& request) {
   query.since = params.date("since");
   const auto today = params.date("today");
   const bool explains = params.boolean("explain").value_or(false);
+  if (params.boolean("hours").value_or(false)) {
+    query.postings = [&](const SummaryQuery& summary, std::uint64_t at_most) {
+      return queries.postings(summary, at_most);
+    };
+  }
   queries.convert_to(read_currency(params, services.config.currencies.report));
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);

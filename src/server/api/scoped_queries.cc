@@ -242,6 +242,19 @@ Result<std::vector<rollup::Rollup::Value>> ScopedQueries::values_of(SummaryQuery
   return values;
 }
 
+Result<std::vector<Posting>> ScopedQueries::postings(SummaryQuery query,
+                                                     std::uint64_t at_most) const {
+  apply_scope(query);
+  std::vector<Posting> found;
+  TRY(services_.ledger([&](Store& store) -> Result<void> {
+    auto some = store.largest_postings(query, at_most);
+    if (!some) return std::unexpected(some.error());
+    found = *std::move(some);
+    return {};
+  }));
+  return found;
+}
+
 Result<ExplainResult> ScopedQueries::explain(ExplainQuery query) const {
   query.scope = who_.scope;
   std::optional<ExplainResult> answer;

@@ -105,6 +105,8 @@ class ScopedQueries {
   // The postings behind a row of a report, or behind a charge, with an explanation of one.
   // kNotFound: none is in the scope.
   Result<ExplainResult> explain(ExplainQuery query) const;
+  // The postings within a row of a summary, the largest first; at most so many. As billed.
+  Result<std::vector<Posting>> postings(SummaryQuery query, std::uint64_t at_most) const;
   // What their amounts add up to, as billed and in the currency of convert_to().
   Result<ExplainedSum> explain_sum(const ExplainQuery& query) const;
   // The bucket that a transfer moved. kNotFound with a scope, whatever the transfer is.

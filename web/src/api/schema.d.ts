@@ -3745,6 +3745,11 @@ export interface operations {
                 /** @description Adds a sentence for each. */
                 explain?: boolean;
                 /**
+                 * @description Finds the hour in which each of the newest 20 began, where bills, jobs or telemetry tell it, and what changed of the machines that
+                 *     explain them. It asks the ledger itself, which may take some time.
+                 */
+                hours?: boolean;
+                /**
                  * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
                  *     booked; `original` keeps the billed currencies. By default, currencies.report.
                  */

@@ -11,7 +11,7 @@ import { only } from "../../util/filter";
 import { add } from "../../util/money";
 import { dayShort, shownKey } from "../../util/text";
 import { spentByDay } from "../forecast/fan";
-import { isOthers, shiftDay, type Incident } from "./read";
+import { isOthers, nameOf, readIncidents, shiftDay, type Incident } from "./read";
 
 const DAYS_BEFORE = 28;
 const DAYS_AFTER = 7;
@@ -37,10 +37,18 @@ function Days({ incident, by, currency }: { incident: Incident; by: string; curr
   );
 }
 
-export function IncidentCard({ incident, by, cause, currency, onJudge, onClose }: {
+// With the hour in which it began, which the ledger is asked for; until then, with its days.
+function Sentence({ incident, by, cause, impact }: { incident: Incident; by: string; cause: string; impact: string }) {
+  const closer = useQuery<Tables>("/anomalies", { by, cause, impact, since: incident.first, explain: true, hours: true });
+  const found = closer.data && readIncidents(closer.data.tables, by).incidents.find((one) => nameOf(one) === nameOf(incident));
+  return <p class="alert-summary">{found?.sentence || incident.sentence}</p>;
+}
+
+export function IncidentCard({ incident, by, cause, impact, currency, onJudge, onClose }: {
   incident: Incident;
   by: string;
   cause: string;
+  impact: string;
   currency: string | undefined;
   onJudge: (() => void) | undefined;
   onClose: () => void;
@@ -50,7 +58,7 @@ export function IncidentCard({ incident, by, cause, currency, onJudge, onClose }
   return (
     <Card title={`${shownKey(incident.key)}, from ${dayShort(incident.first)}`} note={incident.verdict || undefined}
       actions={<>{onJudge && <Button small onClick={onJudge}>Was it expected?</Button>}<Button small tone="quiet" onClick={onClose}>Close</Button></>}>
-      <p class="alert-summary">{incident.sentence}</p>
+      <Sentence incident={incident} by={by} cause={cause} impact={impact} />
       <Days incident={incident} by={by} currency={currency} />
       <h3>What the difference is made of</h3>
       <Facts facts={[

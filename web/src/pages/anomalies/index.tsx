@@ -93,7 +93,7 @@ export default function AnomaliesPage() {
                 <Figure label="Difference from usual" value={<Money amount={add(...open.map((one) => one.impact))} currency={currency} />} sub="of those, all days together" />
               </Grid>
               {shown && (
-                <IncidentCard key={nameOf(shown)} incident={shown} by={by} cause={cause} currency={currency}
+                <IncidentCard key={nameOf(shown)} incident={shown} by={by} cause={cause} impact={impact} currency={currency}
                   onJudge={mayJudge && !isOthers(shown.key) ? () => judge(shown) : undefined} onClose={() => setQuery({ of: null })} />
               )}
               <Card title={`Unusual days, by ${by}`} note={currency} flush>
