@@ -16,7 +16,7 @@
 namespace pennyweight {
 namespace {
 
-constexpr std::chrono::seconds kLookEvery{20};
+constexpr std::chrono::seconds kLookEvery{5};
 constexpr std::chrono::minutes kTryAgainAfter{10};
 // Bills come late: so long a period waits for its costs.
 constexpr std::chrono::days kWaitsForCosts{3};

@@ -103,7 +103,7 @@ TEST_F(GuardTest, DeniesUnscopableRoutesToScopedUsers) {
   serve_probes();
   const std::set<std::string_view> allowed = {"read_costs",     "read_live",  "read_fleet",
                                               "read_invoices",  "manage_own", "decide_advice",
-                                              "manage_budgets", "approve"};
+                                              "manage_budgets", "approve",    "read_statements"};
   // An admin with a scope, and an admin's token with one.
   const std::vector<Browser> scoped = {
       browser_of("sam"),
