@@ -101,8 +101,8 @@ Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
       facts.notes.push_back(
           fmt::format("no forecast, since the last complete day is {} days ago", age));
     } else if (params.forecasts && left > 0 && left <= kForecastDaysLeftMax) {
-      EventChoice choice =
-          choose_events(params.events, "", TRY(scope_filters(budget, policy)), *history);
+      EventChoice choice = choose_events(params.events, "", TRY(scope_filters(budget, policy)),
+                                         static_cast<int>(left), *history);
       std::ranges::move(choice.notes, std::back_inserter(facts.notes));
       const forecasting::CostForecastRequest request{.first_day = history->first_day,
                                                      .parts = history->parts,

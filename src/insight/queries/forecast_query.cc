@@ -233,7 +233,8 @@ Result<ForecastResult> query_forecast(const ForecastQuery& params, const Policy&
     const auto more = TRY(parse_filter(text, policy));
     scope.insert(scope.end(), more.begin(), more.end());
   }
-  EventChoice choice = choose_events(params.events, params.costs.by, scope, result.history);
+  EventChoice choice =
+      choose_events(params.events, params.costs.by, scope, params.days, result.history);
   result.forecasts = TRY(forecasting::forecast_costs({.first_day = result.history.first_day,
                                                       .parts = result.history.parts,
                                                       .missing = result.history.missing,

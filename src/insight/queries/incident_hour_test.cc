@@ -13,13 +13,13 @@ namespace {
 
 using std::chrono::hours;
 
-const Currency kUsd = *Currency::parse("USD");
+const Currency kHoursUsd = *Currency::parse("USD");
 const Date kDay = *parse_date("2026-03-10");
 
 // A posting of a span of the days' time, at so many dollars an hour.
 Posting posting(Instant begin, Instant end, int dollars_an_hour) {
   const auto length = std::chrono::duration_cast<hours>(end - begin).count();
-  const Money cost = Money::from_units(dollars_an_hour * length, kUsd);
+  const Money cost = Money::from_units(dollars_an_hour * length, kHoursUsd);
   return {.charge = FactId{Hash128{}},
           .kind = PostingKind::kUsed,
           .component = Component::kGpu,

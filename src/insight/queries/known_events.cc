@@ -25,15 +25,16 @@ std::string event_key_text(const KnownEvent& event) {
 
 class EventChooser {
  public:
-  EventChooser(const std::string& by, std::span<const SummaryFilter> scope,
+  EventChooser(const std::string& by, std::span<const SummaryFilter> scope, int horizon,
                DailyCostHistory& history)
       : by_(by),
         scope_(scope),
+        last_(history.last_day() + std::chrono::days(horizon)),
         history_(history),
         currency_(history.parts.front().days.front().currency()) {}
 
   void add(const KnownEvent& event) {
-    if (event.to && *event.to < history_.first_day) return;
+    if ((event.to && *event.to < history_.first_day) || event.from > last_) return;
     if (event.per_day && event.per_day->currency() != currency_) {
       const auto unit = [](Currency one) {
         return one == kGpuHourUnit ? std::string("GPU-hours") : one.text();
@@ -128,6 +129,7 @@ class EventChooser {
 
   const std::string& by_;
   const std::span<const SummaryFilter> scope_;
+  const Date last_;
   DailyCostHistory& history_;
   const Currency currency_;
   EventChoice choice_ = {};
@@ -144,8 +146,9 @@ bool selects_event(std::span<const SummaryFilter> scope, const KnownEvent& event
 }
 
 EventChoice choose_events(std::span<const KnownEvent> events, const std::string& by,
-                          std::span<const SummaryFilter> scope, DailyCostHistory& history) {
-  EventChooser chooser(by, scope, history);
+                          std::span<const SummaryFilter> scope, int horizon,
+                          DailyCostHistory& history) {
+  EventChooser chooser(by, scope, horizon, history);
   for (const KnownEvent& event : events) chooser.add(event);
   return chooser.finish();
 }

@@ -28,9 +28,11 @@ struct EventChoice {
 
 // `by`: the dimension of the history's parts, or empty. `scope`: the filters behind it, those of
 // the asker's scope included. A value that an amount is for, and that has no costs yet, becomes a
-// part of the history, without costs. REQUIRES: the history has a part.
+// part of the history, without costs. `horizon`: how many days after the history are forecast; what
+// is over before it, or begins after them, changes nothing. REQUIRES: the history has a part.
 EventChoice choose_events(std::span<const forecasting::KnownEvent> events, const std::string& by,
-                          std::span<const SummaryFilter> scope, DailyCostHistory& history);
+                          std::span<const SummaryFilter> scope, int horizon,
+                          DailyCostHistory& history);
 
 // Whether the filters select values of the event only: "team=nlp" for one of the team nlp.
 bool selects_event(std::span<const SummaryFilter> scope, const forecasting::KnownEvent& event);

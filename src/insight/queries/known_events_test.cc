@@ -12,11 +12,11 @@ namespace {
 
 using forecasting::KnownEvent;
 
-const Currency kUsd = *Currency::parse("USD");
-const Date kFirst = *parse_date("2026-01-01");
+const Currency kEventsUsd = *Currency::parse("USD");
+const Date kEventsFirst = *parse_date("2026-01-01");
 
-DailyCostHistory history(const std::vector<std::string>& keys, Currency currency = kUsd) {
-  DailyCostHistory out{.first_day = kFirst};
+DailyCostHistory history(const std::vector<std::string>& keys, Currency currency = kEventsUsd) {
+  DailyCostHistory out{.first_day = kEventsFirst};
   out.missing.assign(30, false);
   for (const std::string& key : keys) {
     out.parts.push_back({key, std::vector<Money>(30, Money::from_units(10, currency))});
@@ -26,15 +26,15 @@ DailyCostHistory history(const std::vector<std::string>& keys, Currency currency
 
 KnownEvent adds(std::string key, std::string by) {
   return {.name = "e",
-          .from = kFirst + std::chrono::days(40),
+          .from = kEventsFirst + std::chrono::days(40),
           .key = std::move(key),
           .by = std::move(by),
-          .per_day = Money::from_units(5, kUsd)};
+          .per_day = Money::from_units(5, kEventsUsd)};
 }
 
 KnownEvent leaves(std::string key, std::string by) {
   return {.name = "e",
-          .from = kFirst + std::chrono::days(40),
+          .from = kEventsFirst + std::chrono::days(40),
           .key = std::move(key),
           .by = std::move(by),
           .percent = 50};
@@ -43,7 +43,7 @@ KnownEvent leaves(std::string key, std::string by) {
 // "the keys that it changes | those that were added | the notes"
 std::string choice(const KnownEvent& event, const std::string& by,
                    const std::vector<SummaryFilter>& scope, DailyCostHistory parts) {
-  const EventChoice chosen = choose_events({&event, 1}, by, scope, parts);
+  const EventChoice chosen = choose_events({&event, 1}, by, scope, 30, parts);
   std::vector<std::string> keys;
   for (const KnownEvent& one : chosen.events) keys.push_back(one.key.empty() ? "*" : one.key);
   return fmt::format("{}|{}|{}", fmt::join(keys, ","), fmt::join(chosen.new_keys, ","),
@@ -71,8 +71,11 @@ TEST(KnownEvents, OfOthersAreNoneOfTheirs) {
   EXPECT_EQ(choice(adds("cv", ""), "", kNlp, whole), "||");
   EXPECT_EQ(choice(adds("nlp", "team"), "", {{"team", {"nlp"}, true}}, whole), "||");
   KnownEvent past = adds("nlp", "team");
-  past.from = past.to.emplace(kFirst - std::chrono::days(1));
+  past.from = past.to.emplace(kEventsFirst - std::chrono::days(1));
   EXPECT_EQ(choice(past, "team", {}, history({"nlp"})), "||");
+  KnownEvent later = adds("nlp", "team");
+  later.from = kEventsFirst + std::chrono::days(60);
+  EXPECT_EQ(choice(later, "team", {}, history({"nlp"})), "||") << "no day of it is forecast";
 }
 
 TEST(KnownEvents, AValueWithoutCostsHasAForecastOfItsOwn) {

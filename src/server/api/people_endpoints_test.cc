@@ -859,7 +859,7 @@ TEST_F(PeopleEndpointsTest, KeepWhatIsKnownOfDaysToCome) {
   EXPECT_EQ(entries_in(ask(tea, "GET", "/known-events/client/versions").body), 3u);
 
   for (const char* wrong :
-       {"", "{}", "[]", R"({"from":"2026-05-01"})", R"({"from":"2026-02-30","percent":1})",
+       {"", "{}", R"({"from":"2026-05-01"})", R"({"from":"2026-02-30","percent":1})",
         R"({"from":"2026-05-01","percent":1,"colour":"red"})",
         R"({"from":"2026-05-01","percent":1,"name":"b"})",
         R"({"from":"2026-05-01","percent":1,"key":"a","by":"colour"})",
