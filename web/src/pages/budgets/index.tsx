@@ -11,7 +11,7 @@ import { BudgetTable } from "./budget_table";
 import { SetBudgets } from "./set_budget";
 
 const FORECAST = { by: "team", days: 60, step: "month" };
-const ANOMALIES = { by: "team", explain: true };
+const ANOMALIES = { by: "team", cause: "instance_type", explain: true };
 
 // The split of a difference is in the CSV and in the sentences below the table: with it the table is
 // wider than a screen.

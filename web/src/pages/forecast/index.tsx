@@ -90,7 +90,7 @@ function Capacity() {
           {tables.filter((table) => table.rows.length > 0).map((table) => (
             <Card key={table.title} title={table.title === "Capacity" ? "When GPUs run out" : table.title} flush>
               <ApiTable table={table} caption={table.title} dense hide={["nodes"]} titles={{ low_80: "80 % from", high_80: "to" }}
-                cells={{ proposal: (row) => <span class="wrap">{String(row.proposal ?? "")}</span> }} />
+                cells={{ proposal: (row) => <span class="wrap proposal">{String(row.proposal ?? "")}</span> }} />
             </Card>
           ))}
         </>
