@@ -358,6 +358,11 @@ Verb declare_replay(CLI::App& app) {
                       "get a MIG instance, and take 120 % of their time; nlp=25%@130%: a part of a "
                       "shared GPU; nlp=1g.5gb/08:00-20:00: those that come in that part of the day "
                       "in UTC");
+  command->add_option("--mig-nodes", options->scenario.mig_nodes,
+                      "N=PROFILE or N=PROFILE/FROM-TO in UTC: so many nodes are cut into "
+                      "instances, in that part of each day, and which: "
+                      "10=1g.5gb/08:00-20:00:model=A100-SXM4-40GB. Jobs of --slice with that "
+                      "profile run there only");
   command
       ->add_option("--calibrate-scheduler", options->calibrate_order,
                    "The scheduling that really ran")

@@ -134,6 +134,12 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
   }
   add("interruptions",
       [](const JobFigures& each) { return replayed_count_text(each.interruptions); });
+  if (result.would_be.layout_changes > 0) {
+    add("changes of layout",
+        [](const JobFigures& each) { return replayed_count_text(each.layout_changes); });
+    add("GPU-hours idle before them",
+        [](const JobFigures& each) { return replayed_hours_text(each.draining); });
+  }
   if (query.scenario.spill_over) {
     add("jobs elsewhere",
         [](const JobFigures& each) { return replayed_count_text(each.elsewhere); });

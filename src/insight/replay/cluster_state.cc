@@ -85,6 +85,13 @@ Share ClusterState::share_of(const FreeMachine& free, std::uint32_t machine,
   return share;
 }
 
+bool ClusterState::is_untouched(std::uint32_t machine) const {
+  const FreeMachine& free = free_[machine];
+  const FreeMachine& all = all_[machine];
+  return free.gpu_milli == all.gpu_milli && free.cpu_milli == all.cpu_milli &&
+         free.memory_mib == all.memory_mib;
+}
+
 bool ClusterState::is_free(const Share& share) const {
   const FreeMachine& free = free_[share.machine];
   if (free.cpu_milli < share.cpu_milli || free.memory_mib < share.memory_mib) return false;

@@ -65,6 +65,10 @@ class ClusterState {
   void take(const Share& share);       // REQUIRES: it is free
   void give_back(const Share& share);  // REQUIRES: it was taken
   void clear();                        // everything is free
+  // Whether jobs may start there; those on it go on.
+  void set_closed(std::uint32_t machine, bool is_closed) { free_[machine].is_closed = is_closed; }
+  // Whether nobody holds any GPU, CPU or memory of it.
+  bool is_untouched(std::uint32_t machine) const;
 
  private:
   std::span<const Machine> machines_;

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "insight/replay/oracle_spot_testing.h"
+#include "insight/replay/oracle_layouts_testing.h"
 
 namespace pennyweight::replay {
 
-class OracleQueue : public OracleSpot {
+class OracleQueue : public OracleLayouts {
  protected:
-  using OracleSpot::OracleSpot;
+  using OracleLayouts::OracleLayouts;
 
   void start_jobs() {
     std::set<std::uint32_t> tried;
@@ -84,6 +84,7 @@ class OracleQueue : public OracleSpot {
     for (const auto& [machine, until] : away_) {
       if (!power_.contains(machine)) ends.emplace_back(until, jobs + machine);
     }
+    add_openings(ends);
     std::sort(ends.begin(), ends.end());
     State state = free_;
     for (const auto& [end, job] : ends) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -30,7 +31,7 @@ class OracleTeams : public OracleJobs {
     std::map<std::string, std::uint64_t> asked;
     for (const Job& job : world_.jobs) asked[job.team] = 0;
     std::uint64_t left = 0;
-    for (const Machine& machine : world_.machines) left += machine.gpus * 1000;
+    for (const Machine& machine : once()) left += machine.gpus * 1000;
     for (const auto* jobs : {&running_, &waiting_}) {
       for (const std::uint32_t job : *jobs) {
         asked[world_.jobs[job].team] += world_.jobs[job].request.milli_gpus();
@@ -54,6 +55,10 @@ class OracleTeams : public OracleJobs {
       asked = rest;
     }
   }
+  // A machine that is cut by the hour counts once.
+  std::span<const Machine> once() const {
+    return std::span(world_.machines).first(world_.machines.size() - world_.layouts.size());
+  }
   bool has_its_share(const std::string& team) const {
     return world_.policy.order == QueueOrder::kProportion && held_by(team) > 0 &&
            held_by(team) >= deserved_.at(team);
@@ -67,7 +72,7 @@ class OracleTeams : public OracleJobs {
   // Its largest share of the cluster, in parts of 2^40.
   std::uint64_t dominant_share_of(const std::string& team) const {
     std::uint64_t gpus = 0, cpus = 0, memory = 0;
-    for (const Machine& machine : world_.machines) {
+    for (const Machine& machine : once()) {
       gpus += machine.gpus * 1000;
       cpus += machine.cpu_milli;
       memory += machine.memory_mib;

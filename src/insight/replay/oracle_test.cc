@@ -73,6 +73,27 @@ void add_reclaims(SmallWorld& world) {
   }
 }
 
+// Some machines are cut from some moment on, or until then, and jobs of a part of a GPU may be for
+// cut ones only.
+void add_layouts(SmallWorld& world) {
+  constexpr std::uint32_t kCutModel = 5;
+  world.policy.admission.begin_of_day_us = 600 * std::int64_t{60'000'000} - number(1, 30);
+  const std::size_t machines = world.machines.size();
+  for (std::uint32_t machine = 0; machine < machines; ++machine) {
+    if (world.machines[machine].gpus == 0 || number(0, 1) == 0) continue;
+    world.layouts.push_back(
+        {.whole = machine,
+         .cut = static_cast<std::uint32_t>(world.machines.size()),
+         .window = number(0, 1) == 0 ? DailyWindow{600, 700} : DailyWindow{500, 600}});
+    Machine cut = world.machines[machine];
+    cut.model = kCutModel;
+    world.machines.push_back(cut);
+  }
+  for (Job& job : world.jobs) {
+    if (job.request.gpu_milli > 0 && number(0, 1) == 0) job.request.models = 1u << kCutModel;
+  }
+}
+
 SmallWorld any_world() {
   SmallWorld world;
   const std::uint32_t machines = number(1, 4);
@@ -135,6 +156,10 @@ SmallWorld any_world() {
     admission.windows["a"] = {.from_minute = 600, .to_minute = 700};
     admission.begin_of_day_us = 600 * std::int64_t{60'000'000} - number(1, 30);
   }
+  if (admission.windows.empty() && number(0, 2) == 0) {
+    add_layouts(world);
+    return world;
+  }
   if (!world.policy.same_rack && number(0, 2) == 0) add_pools(world);
   if (number(0, 2) == 0) add_places(world);
   if (number(0, 2) == 0) add_reclaims(world);
@@ -147,11 +172,13 @@ RC_GTEST_PROP(ReplayOracle, EveryRunIsTheOracles, ()) {
            << to_text(world.policy.placement) << (world.policy.preempts ? ", preempts" : "")
            << (world.pools.empty() ? "" : ", pools")
            << (world.spill_over.places.empty() ? "" : ", places")
-           << (world.spot.planned.empty() ? "" : ", taken back");
+           << (world.spot.planned.empty() ? "" : ", taken back")
+           << (world.layouts.empty() ? "" : ", layouts");
   const Replay replay = simulate(world.jobs, world.machines,
                                  {.scheduling = world.policy,
                                   .spot = world.spot,
                                   .pools = world.pools,
+                                  .layouts = world.layouts,
                                   .spill_over = world.spill_over,
                                   .keep_runs = true});
   Oracle oracle(world);
@@ -208,6 +235,7 @@ RC_GTEST_PROP(ReplayOracle, ThreadsChangeNothing, ()) {
                                    {.scheduling = world.policy,
                                     .spot = world.spot,
                                     .pools = world.pools,
+                                    .layouts = world.layouts,
                                     .spill_over = world.spill_over,
                                     .keep_runs = true});
     return std::tuple(runs_of(replay), replay.end_us, replay.held_milli_gpu_us,
@@ -240,6 +268,7 @@ RC_GTEST_PROP(ReplayOracle, TheOrderOfTheInputChangesNothing, ()) {
   const ReplayOptions options{.scheduling = world.policy,
                               .spot = world.spot,
                               .pools = world.pools,
+                              .layouts = world.layouts,
                               .spill_over = world.spill_over};
   const Replay replay = simulate(world.jobs, world.machines, options);
   for (const JobResult& result : replay.jobs) RC_PRE(ends.insert(result.end_us).second);

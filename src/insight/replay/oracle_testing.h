@@ -24,6 +24,7 @@ class Oracle : private OraclePreemption {
         if (!power.is_on) change(free_, {all_of(pool.machines[i])}, true);
       }
     }
+    begin_layouts();
   }
 
   std::vector<OracleRun> run() {
@@ -47,6 +48,7 @@ class Oracle : private OraclePreemption {
       }
       if (make_ready()) something_happened = true;
       if (take_back_now()) something_happened = true;
+      if (change_layouts()) something_happened = true;
       for (const std::uint32_t job : std::set<std::uint32_t>(to_come_)) {
         if (world_.jobs[job].submit_us != now_) continue;
         to_come_.erase(job);
@@ -74,6 +76,7 @@ class Oracle : private OraclePreemption {
             state_[job].restart_left > 0 ? state_[job].restart_left : state_[job].left;
         --left;
       }
+      if (!skip_to_next_hour()) break;
     }
     // Machines that start or are away come at their times.
     for (; !away_.empty() ||

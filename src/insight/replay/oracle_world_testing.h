@@ -22,6 +22,7 @@ struct SmallWorld {
   std::vector<NodePool> pools = {};
   SpillOver spill_over = {};
   Spot spot = {};  // what is planned, and checkpoints
+  std::vector<CutMachine> layouts = {};
 };
 
 // What a job held on one machine: machine, GPUs, thousandths of each.

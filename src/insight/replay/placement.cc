@@ -187,6 +187,12 @@ void Placement::take(const Share& share) {
   if (!held_by_size_.empty()) ++held_by_size_[share.machine][size_class(share)];
 }
 
+void Placement::set_closed(std::uint32_t machine, bool is_closed) {
+  cluster_.set_closed(machine, is_closed);
+  index_.update(machine);
+  ++versions_[machine];
+}
+
 bool Placement::is_free(const Shares& shares) const {
   return std::all_of(shares.begin(), shares.end(),
                      [&](const Share& share) { return cluster_.is_free(share); });

@@ -69,7 +69,8 @@ class Placement {
   bool is_free(const Shares& shares) const;
   void take(const Shares& shares);       // REQUIRES: they are free
   void give_back(const Shares& shares);  // REQUIRES: they were taken through this object
-  void clear();                          // everything is free
+  void set_closed(std::uint32_t machine, bool is_closed);  // to jobs that start
+  void clear();                                            // everything is free
   // GPUs of machines of which every GPU is free.
   std::uint64_t idle_gpus() const { return index_.idle_gpus(); }
 

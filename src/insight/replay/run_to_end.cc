@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/int128.h"
 #include "insight/replay/autoscaling.h"
+#include "insight/replay/layouts.h"
 #include "insight/replay/reservation.h"
 #include "insight/replay/simulation.h"
 #include "insight/replay/spot.h"
@@ -27,11 +28,14 @@ class RunToEnd : public Simulation {
         expected_us_(jobs.size()),
         waiting_(jobs, policy_.order, usage_, !admission_.is_open()),
         scaling_(cluster_, options.pools, jobs.size()),
+        layouts_(options.layouts, policy_.admission.begin_of_day_us),
+        opening_us_(options.layouts.size(), kNever),
         unprovided_(kinds_.kinds.size()),
         cached_(kinds_.kinds.size()) {
     for (std::size_t i = 0; i < jobs.size(); ++i) left_us_[i] = jobs[i].work_us;
     held_.resize(jobs.size() + machines.size());
     for (const std::uint32_t machine : scaling_.off()) turn_off(machine);
+    for (std::size_t i = 0; i < layouts_.layouts().size(); ++i) close_layout(i);
   }
 
   Replay run() {
@@ -40,9 +44,10 @@ class RunToEnd : public Simulation {
       const std::int64_t next_return = returns_.empty() ? kNever : returns_.begin()->at_us;
       const std::int64_t next =
           std::min({next_arrival_us(), next_end, next_return, next_reclaim_us(), next_opening_us(),
-                    next_stop_us(), next_spill_us()});
+                    next_stop_us(), next_spill_us(), next_layout_us()});
       CHECK(next != kNever, "a job that the empty cluster can hold runs in the end");
       if (is_stopped()) break;
+      if (waits_in_vain()) break;
       advance_to(next);
       while (!ends_.empty() && ends_.begin()->end_us == now_us_) {
         finish(ends_.begin()->job);
@@ -50,9 +55,15 @@ class RunToEnd : public Simulation {
       }
       while (!returns_.empty() && returns_.begin()->at_us == now_us_) return_machine();
       for (; next_reclaim_us() == now_us_; ++reclaimed_) take_back(reclaims_[reclaimed_]);
+      if (layouts_.is_used()) change_layouts();
       for (; next_arrival_us() == now_us_; ++arrived_) add_to_queue(arrivals_[arrived_]);
       start_jobs();
       if (scaling_.is_used()) scale();
+    }
+    // The replay lasts to the last end; nobody held anything since.
+    if (waits_in_vain()) {
+      replay_.idle_milli_gpu_us -= static_cast<Int128>(replay_.capacity_milli_gpus) *
+                                   static_cast<Int128>(now_us_ - replay_.end_us);
     }
     note_later_outages();
     if (scaling_.is_used() && !replay_.is_stopped) {
@@ -97,6 +108,77 @@ class RunToEnd : public Simulation {
   bool may_go_elsewhere(std::uint32_t job) const {
     return jobs_[job].elsewhere > 0 &&
            (now_us_ >= spill_us(job) || !fits_at_home_[kinds_.kind_of_job[job]]);
+  }
+
+  // Layouts of GPUs by the hour: see layouts.h.
+  std::int64_t next_layout_us() {
+    if (next_layout_us_ <= now_us_) next_layout_us_ = layouts_.next_change_us(now_us_);
+    return next_layout_us_;
+  }
+  // Whoever waits fits no layout that ever comes: all hours have come twice, and nobody started.
+  bool waits_in_vain() const {
+    return layouts_.is_used() && ends_.empty() && arrived_ == arrivals_.size() &&
+           waiting_.size() > 0 && now_us_ - last_move_us_ > 2 * kLayoutDayUs;
+  }
+  void change_layouts() {
+    // At other moments the hour wants nothing new.
+    const bool is_hour = next_layout_us_ == now_us_;
+    for (const std::size_t i : is_hour ? layouts_.change(now_us_) : std::vector<std::size_t>()) {
+      const LayoutHours::Layout& layout = layouts_.layouts()[i];
+      placement_.set_closed(layout.open(), layout.is_draining());
+      expect_opening(i);
+      reserved_for_.reset();
+      if (layout.is_draining()) {
+        draining_.insert(i);
+      } else {
+        draining_.erase(i);
+      }
+    }
+    draining_milli_ = 0;
+    std::erase_if(draining_, [&](std::size_t i) {
+      const std::uint32_t machine = layouts_.layouts()[i].open();
+      if (cluster_.is_untouched(machine)) {
+        complete_layout(i);
+        return true;
+      }
+      draining_milli_ += cluster_.free_on(machine).gpu_milli;
+      return false;
+    });
+  }
+  // Nobody holds anything of the open machine any more.
+  void complete_layout(std::size_t i) {
+    const LayoutHours::Layout& layout = layouts_.layouts()[i];
+    const std::uint32_t holder = holder_of(layout.closed());
+    expected_.erase({opening_us_[i], holder});
+    placement_.give_back(held_[holder]);
+    held_[holder].clear();
+    placement_.set_closed(layout.open(), false);
+    layouts_.complete(i);
+    ++replay_.layout_changes;
+    close_layout(i);
+    reserved_for_.reset();
+  }
+  void close_layout(std::size_t i) {
+    close_machine(layouts_.layouts()[i].closed());
+    expect_opening(i);
+  }
+  // When the closed one is expected to open: at its hour, or once the jobs on the other one end.
+  void expect_opening(std::size_t i) {
+    const LayoutHours::Layout& layout = layouts_.layouts()[i];
+    const std::uint32_t holder = holder_of(layout.closed());
+    expected_.erase({opening_us_[i], holder});
+    opening_us_[i] = layouts_.next_opening_us(i, now_us_);
+    if (layout.is_draining()) {
+      opening_us_[i] = now_us_;
+      for (const ExpectedEnd& end : ends_) {
+        if (std::ranges::any_of(held_[end.job], [&](const Share& share) {
+              return share.machine == layout.open();
+            })) {
+          opening_us_[i] = std::max(opening_us_[i], expected_us_[end.job]);
+        }
+      }
+    }
+    expected_.insert({opening_us_[i], holder});
   }
 
   std::uint64_t milli_on(std::uint32_t machine) const {
@@ -190,6 +272,7 @@ class RunToEnd : public Simulation {
   }
 
   void finish(std::uint32_t job) {
+    last_move_us_ = now_us_;
     record_end(job);
     release(job);
     // Whoever ends before or after its estimate changes when the first of the queue can start.
@@ -221,6 +304,7 @@ class RunToEnd : public Simulation {
   }
 
   void start(std::uint32_t job, Shares shares) {
+    last_move_us_ = now_us_;
     waiting_.remove(job);
     if (!spills_again_.empty()) spills_again_.erase({spill_us(job), job});
     usage_.remove_waiting(usage_.team_of(job), jobs_[job].request);
@@ -337,6 +421,7 @@ class RunToEnd : public Simulation {
   }
 
   void add_to_queue(std::uint32_t job) {
+    last_move_us_ = now_us_;
     const std::int64_t saved = jobs_[job].work_us - left_us_[job];
     waiting_.add(job, std::max<std::int64_t>(0, estimate_of(jobs_[job]) - saved));
     usage_.add_waiting(usage_.team_of(job), jobs_[job].request);
@@ -439,6 +524,11 @@ class RunToEnd : public Simulation {
   std::vector<std::int64_t> expected_us_;  // end of each running job, as the scheduler believes
   WaitingQueue waiting_;
   Autoscaling scaling_;
+  LayoutHours layouts_;
+  std::vector<std::int64_t> opening_us_;  // of each layout's closed machine, as is expected
+  std::set<std::size_t> draining_;
+  std::int64_t next_layout_us_ = 0;
+  std::int64_t last_move_us_ = 0;   // when a job came, started or ended last
   std::set<ExpectedEnd> ends_;      // as they will be
   std::set<ExpectedEnd> expected_;  // as the scheduler believes, returns of machines included
   std::optional<std::uint32_t> first_unfit_;  // of this visit of the queue

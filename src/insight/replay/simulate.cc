@@ -17,6 +17,10 @@ Replay simulate(std::span<const Job> jobs, std::span<const Machine> machines,
         "spill-over and preemption are not replayed together");
   CHECK(options.pools.empty() || !policy.same_rack,
         "machines that are started for a job are of any rack");
+  CHECK(options.layouts.empty() ||
+            (!policy.preempts && options.pools.empty() && options.spill_over.places.empty() &&
+             options.spot.reclaimed_per_hour == 0 && options.spot.planned.empty()),
+        "layouts by the hour are replayed with nothing else that opens and closes machines");
   CHECK(!policy.preempts || (policy.admission.quotas.empty() && policy.admission.windows.empty()),
         "preemption and quotas or windows are not replayed together");
   if (!policy.preempts) return run_to_end(jobs, machines, options);

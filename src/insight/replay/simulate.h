@@ -17,6 +17,7 @@
 #include "core/int128.h"
 #include "insight/replay/autoscaling.h"
 #include "insight/replay/job.h"
+#include "insight/replay/layouts.h"
 #include "insight/replay/scheduling.h"
 #include "insight/replay/spot.h"
 
@@ -67,7 +68,9 @@ struct Replay {
   Int128 restart_milli_gpu_us = 0;
   Int128 lost_milli_gpu_us = 0;  // of what was held: work that had to be done again
   std::uint64_t reclaims = 0;    // machines taken back
-  bool is_stopped = false;       // by a Watch: nothing else of it counts then
+  std::uint64_t layout_changes = 0;
+  Int128 draining_milli_gpu_us = 0;  // of what was idle: on machines that wait to change
+  bool is_stopped = false;           // by a Watch: nothing else of it counts then
 };
 
 // Another thread's view of a replay.
@@ -88,7 +91,10 @@ struct ReplayOptions {
   Scheduling scheduling = {};
   Spot spot = {};                    // REQUIRES: nothing is taken back where scheduling.preempts
   std::vector<NodePool> pools = {};  // REQUIRES: none where scheduling.preempts
-  SpillOver spill_over = {};         // REQUIRES: no job has other places where scheduling.preempts
+  // REQUIRES: their cut machines are the last ones, in this order; nothing else of these options,
+  // and no scheduling.preempts.
+  std::vector<CutMachine> layouts = {};
+  SpillOver spill_over = {};  // REQUIRES: no job has other places where scheduling.preempts
   bool keep_runs = false;
   Watch* watch = nullptr;
 };

@@ -31,7 +31,8 @@ Simulation::Simulation(std::span<const Job> jobs, std::span<const Machine> machi
       random_(policy_.seed),
       cluster_(machines),
       placement_(cluster_, policy_.placement, kinds_.kinds, random_, policy_.same_rack),
-      usage_(jobs, machines, policy_),
+      // A machine that is cut by the hour counts once.
+      usage_(jobs, machines.first(machines.size() - options.layouts.size()), policy_),
       admission_(jobs, usage_.team_of_jobs(), usage_.team_count(), policy_.admission),
       held_(jobs.size()),
       begun_us_(jobs.size(), 0),
@@ -39,6 +40,13 @@ Simulation::Simulation(std::span<const Job> jobs, std::span<const Machine> machi
       arrivals_(in_order_of_arrival(jobs)) {
   replay_.jobs.resize(jobs.size());
   replay_.capacity_milli_gpus = cluster_.capacity_milli_gpus();
+  for (std::size_t i = 0; i < options.layouts.size(); ++i) {
+    const CutMachine& layout = options.layouts[i];
+    CHECK(layout.cut == machines.size() - options.layouts.size() + i &&
+              machines[layout.cut].gpus == machines[layout.whole].gpus,
+          "the cut machines come last, with as many GPUs");
+    replay_.capacity_milli_gpus -= std::uint64_t{kMilliPerGpu} * machines[layout.cut].gpus;
+  }
   for (const Job& job : jobs) {
     CHECK(job.work_us > 0 && job.submit_us >= 0, "the caller leaves out jobs without work");
   }
@@ -72,6 +80,8 @@ void Simulation::advance_to(std::int64_t to_us) {
       static_cast<Int128>(off_milli_) * static_cast<Int128>(to_us - now_us_);
   replay_.starting_milli_gpu_us +=
       static_cast<Int128>(starting_milli_) * static_cast<Int128>(to_us - now_us_);
+  replay_.draining_milli_gpu_us +=
+      static_cast<Int128>(draining_milli_) * static_cast<Int128>(to_us - now_us_);
   usage_.advance(to_us);
   now_us_ = to_us;
 }

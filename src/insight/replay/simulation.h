@@ -60,6 +60,7 @@ class Simulation {
   std::uint64_t unavailable_milli_ = 0;  // of machines that were taken back, now
   std::uint64_t off_milli_ = 0;          // of machines of pools, likewise
   std::uint64_t starting_milli_ = 0;
+  std::uint64_t draining_milli_ = 0;  // free on machines that wait to change their layout
   bool has_requests_without_gpu_ =
       std::any_of(kinds_.kinds.begin(), kinds_.kinds.end(),
                   [](const RequestKind& kind) { return kind.request.milli_gpus() == 0; });

@@ -90,6 +90,11 @@ MachineTimes machine_times(const ReplayWorld& world, const replay::Replay& repla
           Int128{std::popcount(share.gpu_mask)} * Int128{share.gpu_milli});
     }
   }
+  // A machine that is cut by the hour is one with the whole one.
+  for (const replay::CutMachine& layout : world.layouts) {
+    times.held[layout.whole] += times.held[layout.cut];
+    times.held[layout.cut] = times.on[layout.cut] = 0;
+  }
   return times;
 }
 
@@ -112,7 +117,7 @@ void add_idle_and_energy(const ReplayWorld& world, const replay::Replay& replay,
   const MachineTimes times = machine_times(world, replay);
   Int128 energy = 0;
   bool has_watts = false;
-  for (std::size_t i = 0; i < world.machines.size(); ++i) {
+  for (std::size_t i = 0; i < world.machines.size() - world.layouts.size(); ++i) {
     CHECK(times.held[i] >= 0 && times.held[i] <= times.on[i], "jobs hold machines that are on");
     figures.idle += times.on[i] - times.held[i];
     if (world.watts.empty() || world.machines[i].gpus == 0) continue;
@@ -220,6 +225,8 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
   }
   CHECK(figures.unfinished >= 0, "no more work is done than there was");
   if (!world.places.empty()) figures.elsewhere = jobs_elsewhere(world, replay);
+  figures.layout_changes = replay.layout_changes;
+  figures.draining = replay.draining_milli_gpu_us;
   add_power(world, replay, figures);
   add_idle_and_energy(world, replay, figures);
   figures.wait = time_figures(waits);

@@ -40,6 +40,8 @@ struct JobFigures {
   Int128 starting = 0;     // of those that were starting
   Int128 idle = 0;         // of nodes that were on: GPUs that nobody held
   std::uint64_t node_starts = 0;
+  std::uint64_t layout_changes = 0;  // of nodes that are cut by the hour
+  Int128 draining = 0;  // of idle GPUs: on nodes that wait to change their layout, to the last end
   std::uint64_t elsewhere = 0;   // jobs that ran in another place than their own
   std::uint64_t with_limit = 0;  // jobs that may wait so long and no longer
   std::uint64_t over_limit = 0;  // of these: jobs that waited longer, or never started

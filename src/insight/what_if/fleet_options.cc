@@ -28,6 +28,7 @@ class FleetOptions : public OptionReader {
     }
     TRY(add_spot(scenario));
     TRY(add_autoscaled(scenario));
+    TRY(add_mig_nodes(scenario));
     TRY(add_racks(scenario));
     return add_spill_over(scenario);
   }
@@ -291,6 +292,71 @@ class FleetOptions : public OptionReader {
           fmt::format("{0}fewest-nodes finds how many nodes there have to be; leave the most "
                       "of {0}autoscale out",
                       texts_.dashes));
+    }
+    return {};
+  }
+
+  // "10=1g.5gb", "10=1g.5gb/08:00-20:00:model=…,pool=…".
+  Result<MigNodesChange> read_mig_nodes(const std::string& text) const {
+    const auto misread = [&] {
+      return wrong("mig-nodes", text,
+                   "write how many nodes are cut into what, in which part of the day in UTC if "
+                   "not always, and which nodes: "
+                   "10=1g.5gb/08:00-20:00:model=A100-SXM4-40GB,pool=notebooks");
+    };
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) return misread();
+    // A part of the day has colons of its own.
+    const std::size_t selector = std::min(text.find(":model="), text.find(":pool="));
+    const auto which =
+        read_nodes(text.substr(0, equals) +
+                   (selector == std::string::npos ? std::string() : text.substr(selector)));
+    const std::string layout =
+        text.substr(equals + 1, selector == std::string::npos ? selector : selector - equals - 1);
+    const std::size_t slash = layout.find('/');
+    std::optional<replay::DailyWindow> window;
+    if (slash != std::string::npos) {
+      window = parse_window(std::string_view(layout).substr(slash + 1));
+      if (!window) return misread();
+    }
+    const std::string profile = layout.substr(0, slash);
+    if (!which || which->nodes < 1 || profile.empty()) return misread();
+    return MigNodesChange{.nodes = static_cast<std::uint32_t>(which->nodes),
+                          .profile = profile,
+                          .window = window,
+                          .pool = which->pool,
+                          .gpu_model = which->gpu_model};
+  }
+
+  Result<void> add_mig_nodes(Scenario& scenario) const {
+    if (texts_.mig_nodes.empty()) return {};
+    for (const std::string& text : texts_.mig_nodes) {
+      scenario.mig_nodes.push_back(TRY(read_mig_nodes(text)));
+    }
+    if (texts_.slices.empty()) {
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}mig-nodes belongs to {0}slice, which says whose jobs run on "
+                              "instances; give that too",
+                              texts_.dashes));
+    }
+    const bool has_spot = !texts_.spot.empty() || !texts_.spot_tier.empty();
+    const std::pair<std::string_view, std::string_view> others[] = {
+        {texts_.preempts ? "preempt" : "", "nobody is interrupted for a layout"},
+        {has_spot        ? "spot"
+         : has_outages() ? outage_option()
+                         : "",
+         "a node that is cut is always there"},
+        {texts_.autoscaled.empty() ? "" : "autoscale", "a node that is cut is always on"},
+        {texts_.spill_over.empty() ? "" : "spill-over", "nodes that are cut are of no place"},
+        {texts_.best_mig ? "best-mig" : "", "that search cuts nodes itself"},
+        {texts_.cheapest_tiers ? "cheapest-tiers" : "", "that search takes whole nodes"},
+        {texts_.fewest_nodes ? "fewest-nodes" : "",
+         "that search tries fleets with fewer nodes than are cut"}};
+    for (const auto& [option, why] : others) {
+      if (option.empty()) continue;
+      return fail(ErrorCode::kBadValue,
+                  fmt::format("{0}mig-nodes can't be combined with {0}{1}: {2}", texts_.dashes,
+                              option, why));
     }
     return {};
   }

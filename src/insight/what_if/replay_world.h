@@ -27,6 +27,7 @@
 #include "insight/compare/collect_windows.h"
 #include "insight/compare/fleet_view.h"
 #include "insight/replay/job.h"
+#include "insight/replay/layouts.h"
 #include "insight/what_if/scenario.h"
 
 namespace pennyweight::what_if {
@@ -77,6 +78,7 @@ struct ReplayWorld {
   std::vector<std::uint32_t> left_as_they_were;  // holdings
   std::vector<std::optional<GpuWatts>> watts;    // of each machine; empty: energy isn't counted
   WaitLimits limits;
+  std::vector<replay::CutMachine> layouts;  // of machines that are cut by the hour
   // Where else jobs may run, as replay::SpillOver has it; and how many places the fleet has.
   std::vector<std::vector<replay::ModelSet>> places;
   std::uint64_t place_count = 0;

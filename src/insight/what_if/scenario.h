@@ -91,6 +91,17 @@ struct SliceChange {
   std::uint32_t time_percent = 100;  // how long such a job takes then, of what it took
 };
 
+// Nodes whose GPUs are cut into instances of one profile, as many as there is room for: those with
+// the last names. Empty selectors: any.
+struct MigNodesChange {
+  std::uint32_t nodes = 0;
+  std::string profile;  // "1g.5gb"
+  // The part of each day in UTC in which they are cut; whole at other times. Nothing: all month.
+  std::optional<replay::DailyWindow> window = {};
+  std::string pool = {};
+  std::string gpu_model = {};
+};
+
 // Nodes that are started while jobs wait for them and stopped when nobody needs them, as by a
 // cluster autoscaler. Empty selectors: any.
 struct AutoscaleChange {
@@ -136,6 +147,7 @@ struct Scenario {
   std::vector<DemandChange> demand;
   std::vector<PriceChange> prices;
   std::vector<SliceChange> slices;
+  std::vector<MigNodesChange> mig_nodes;
   std::vector<CommitmentChange> commitments;
   SpotChange spot;
   std::vector<OutageChange> outages;

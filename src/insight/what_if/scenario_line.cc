@@ -40,11 +40,12 @@ std::string scenario_line(const ScenarioTexts& texts) {
   for (const auto& [key, values] :
        {std::pair{"weight", &texts.weights}, std::pair{"nodes", &texts.nodes},
         std::pair{"demand", &texts.demand}, std::pair{"price", &texts.prices},
-        std::pair{"slice", &texts.slices}, std::pair{"quota", &texts.quotas},
-        std::pair{"off-peak", &texts.windows}, std::pair{"outage", &texts.outages},
-        std::pair{"new-team", &texts.new_teams}, std::pair{"repeat", &texts.repeated},
-        std::pair{"autoscale", &texts.autoscaled}, std::pair{"slo", &texts.slos},
-        std::pair{"power", &texts.power}, std::pair{"commitment-end", &texts.commitments}}) {
+        std::pair{"slice", &texts.slices}, std::pair{"mig-nodes", &texts.mig_nodes},
+        std::pair{"quota", &texts.quotas}, std::pair{"off-peak", &texts.windows},
+        std::pair{"outage", &texts.outages}, std::pair{"new-team", &texts.new_teams},
+        std::pair{"repeat", &texts.repeated}, std::pair{"autoscale", &texts.autoscaled},
+        std::pair{"slo", &texts.slos}, std::pair{"power", &texts.power},
+        std::pair{"commitment-end", &texts.commitments}}) {
     for (const std::string& value : *values) add(key, value);
   }
   if (texts.any_model) line += line.empty() ? "any-model" : ";any-model";
@@ -93,13 +94,21 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
                                                          {"spot-tier", &texts.spot_tier},
                                                          {"mig-model", &texts.mig_model}};
   const std::map<std::string_view, std::vector<std::string>*> many = {
-      {"weight", &texts.weights},       {"nodes", &texts.nodes},
-      {"demand", &texts.demand},        {"price", &texts.prices},
-      {"slice", &texts.slices},         {"quota", &texts.quotas},
-      {"off-peak", &texts.windows},     {"outage", &texts.outages},
-      {"new-team", &texts.new_teams},   {"repeat", &texts.repeated},
-      {"autoscale", &texts.autoscaled}, {"slo", &texts.slos},
-      {"power", &texts.power},          {"commitment-end", &texts.commitments},
+      {"weight", &texts.weights},
+      {"nodes", &texts.nodes},
+      {"demand", &texts.demand},
+      {"price", &texts.prices},
+      {"mig-nodes", &texts.mig_nodes},
+      {"slice", &texts.slices},
+      {"quota", &texts.quotas},
+      {"off-peak", &texts.windows},
+      {"outage", &texts.outages},
+      {"new-team", &texts.new_teams},
+      {"repeat", &texts.repeated},
+      {"autoscale", &texts.autoscaled},
+      {"slo", &texts.slos},
+      {"power", &texts.power},
+      {"commitment-end", &texts.commitments},
   };
   const std::map<std::string_view, std::function<void(std::uint32_t)>> numbers = {
       {"restart", [&](std::uint32_t number) { texts.restart_s = number; }},
@@ -156,7 +165,8 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       return wrong(
           "no such change; use scheduler, blocked, placement, preempt, restart, depth, seed, "
           "weight, nodes, demand, price, slice, any-model, lengths, spot, replaced-after, "
-          "checkpoint, quota, off-peak, guard, outage, new-team, repeat, autoscale, slo, power, "
+          "checkpoint, quota, off-peak, guard, outage, new-team, repeat, mig-nodes, autoscale, "
+          "slo, power, "
           "same-rack, spill-over, fitted, commitment-end, "
           "seeds, demand-range, fewest-nodes, fewest-model, cheapest-tiers, tier-model, committed, "
           "spot-tier, tier-kept, best-mig, mig-model or tries");

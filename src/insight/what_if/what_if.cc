@@ -13,6 +13,7 @@
 #include "insight/compare/cluster_costs.h"
 #include "insight/replay/simulate.h"
 #include "insight/what_if/commitments.h"
+#include "insight/what_if/mig_nodes.h"
 #include "insight/what_if/node_pools.h"
 #include "insight/what_if/node_prices.h"
 #include "insight/what_if/racks.h"
@@ -101,6 +102,7 @@ class WhatIfReplays {
         {.scheduling = timed,
          .spot = spot,
          .pools = pools,
+         .layouts = world.layouts,
          .spill_over = {.after_us =
                             input_.scenario.spill_over ? input_.scenario.spill_over->after_us : 0,
                         .places = world.places},
@@ -171,6 +173,7 @@ class WhatIfReplays {
     auto slices = TRY(change_slices(world, fleet, scenario));
     for (replay::Job& job : world.jobs) job.restart_us = scenario.restart_us;
     set_racks(world, scenario.rack_nodes);
+    TRY(cut_nodes(world, fleet, scenario, slices));
     TRY(check_horizon(world));
     add_measures(world, fleet);
     const replay::Spot spot = TRY(scenario_spot(input_, world, fleet));

@@ -14,6 +14,7 @@ const KINDS = [
   { value: "spot", title: "Spot capacity" },
   { value: "checkpoint", title: "Checkpoints (spot)" },
   { value: "slice", title: "MIG instances for one-GPU jobs" },
+  { value: "mig-nodes", title: "MIG nodes, by hour" },
   { value: "scheduler", title: "Scheduler" },
   { value: "blocked", title: "While the first job is blocked" },
   { value: "placement", title: "Placement" },
@@ -52,6 +53,7 @@ const HINTS: Record<string, string> = {
   spot: "The share of the nodes that is taken back each hour. Give their price too.",
   checkpoint: "Minutes of work between two checkpoints; 0: none.",
   slice: "A MIG profile, and how long a job takes on it: 1g.5gb@120%; or a part of a shared GPU: 25%@130%. For jobs of a part of the day (UTC): 1g.5gb@120%/08:00-20:00.",
+  "mig-nodes": "How many nodes have instances of which profile, and in which part of the day (UTC): 10=1g.5gb/08:00-20:00. Give MIG instances for one-GPU jobs too.",
   quota: "GPUs of its own, and how many it may borrow of other quotas: 16+8.",
   "off-peak": "Its jobs start in that part of the day only, in UTC.",
   guard: "Minutes after which nobody overtakes a job that doesn't fit.",
@@ -74,10 +76,10 @@ const HINTS: Record<string, string> = {
   weight: "A whole number; 1 where none is given.",
   seed: "The same seed gives the same result.",
 };
-const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", "commitment-end": "2026-03-15T00:00:00Z", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", autoscale: "4@5m/10m", "spill-over": "pool@60m", "same-rack": "8", slo: "60", power: "700/100", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
-const OF_MODEL = new Set(["nodes", "price", "spot", "autoscale", "power"]);
+const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", "commitment-end": "2026-03-15T00:00:00Z", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", "mig-nodes": "10=1g.5gb/08:00-20:00", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", autoscale: "4@5m/10m", "spill-over": "pool@60m", "same-rack": "8", slo: "60", power: "700/100", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
+const OF_MODEL = new Set(["nodes", "price", "spot", "autoscale", "mig-nodes", "power"]);
 const OF_TEAM = new Set(["demand", "slice", "weight", "quota", "off-peak", "repeat", "slo"]);
-const OF_NODES = new Set(["nodes", "autoscale"]); // chosen by model and pool
+const OF_NODES = new Set(["nodes", "autoscale", "mig-nodes"]); // chosen by model and pool
 const NEEDS_TEAM = new Set(["weight", "quota", "off-peak", "repeat"]);
 
 function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; teams: string[]; by: string; onAdd: (part: string) => void }) {

@@ -23,7 +23,7 @@ export function parts(line: string): string[] {
 }
 
 // Changes that may stand in a scenario several times; of the others the last one counts.
-const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat", "autoscale", "slo", "power", "commitment-end"]);
+const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat", "mig-nodes", "autoscale", "slo", "power", "commitment-end"]);
 
 const keyOf = (part: string) => part.split("=", 1)[0] ?? "";
 
@@ -46,6 +46,14 @@ function nodes(value: string): string {
   const number = count.replace(/^[+-]/, "");
   const rest = which ? ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})` : "";
   return `${number} ${number === "1" ? "node" : "nodes"} ${count.startsWith("-") ? "fewer" : "more"}${rest}`;
+}
+
+function migNodes(value: string): string {
+  const [count = "", layout = ""] = split(value.replace(/:(model|pool)=.*$/, ""));
+  const which = /:((?:model|pool)=.*)$/.exec(value)?.[1];
+  const rest = which ? ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})` : "";
+  const [profile = "", hours] = layout.split("/", 2);
+  return `${count} ${count === "1" ? "node" : "nodes"} of ${profile}${hours ? `, ${hours} UTC` : ""}${rest}`;
 }
 
 // A change in words; what isn't known is shown as it is.
@@ -85,6 +93,7 @@ export function inWords(part: string): string {
     case "mig-model": return `Cut ${rest}`;
     case "tries": return `At most ${rest} replays`;
     case "slice": return `${name || "Everybody"}: one-GPU jobs${rest.includes("/") ? ` of ${rest.split("/")[1]} UTC` : ""} on ${(rest.split("/")[0] ?? "").replace("@", ", taking ")}${rest.includes("@") ? " of their time" : ""}`;
+    case "mig-nodes": return migNodes(value);
     case "weight": return `${name} weighs ${rest}`;
     case "scheduler": return `Scheduler ${rest}`;
     case "blocked": return `While blocked: ${rest}`;
