@@ -38,7 +38,7 @@ def replay(*options):
     jobs = {row["figure"]: row["what_if"] for row in tables[1]["rows"]}
     exact = {row["figure"]: Decimal(row["what_if"]) for row in tables[3]["rows"] if row["team"] == "(all)"}
     parts = sum(exact[figure] for figure in ("held", "idle", "unavailable", "off", "starting"))
-    expect(parts == exact["capacity"] == 2 * 8 * 24 * 3600, f"{parts} of {exact['capacity']}")
+    expect(parts == exact["capacity"] == 2 * 8 * 48 * 3600, f"{parts} of {exact['capacity']}")
     for column in ("as_it_was", "what_if"):
         expect(sum(Decimal(row[column]) for row in tables[4]["rows"]) == Decimal(tables[4]["total"][column]), f"{tables[4]}")
     expect(tables[4]["total"]["as_it_was"] == tables[4]["total"]["what_if"], f"the same bill: {tables[4]['total']}")
@@ -78,7 +78,7 @@ for options, text in [(["--mig-nodes", "1=1g.5gb"], "belongs to --slice"),
                       ([*SLICE, "--mig-nodes", "1=9g.5gb"], "there are 0"),
                       ([*SLICE, "--mig-nodes", "1=1g.5gb/08:00"], "--mig-nodes '1=1g.5gb/08:00'"),
                       ([*SLICE, "--mig-nodes", "0=1g.5gb"], "--mig-nodes '0=1g.5gb'"),
-                      ([*SLICE, "--mig-nodes", "1=1g.5gb:model=T4"], "--mig-nodes"),
+                      ([*SLICE, "--mig-nodes", "1=1g.5gb:model=T4"], "1 node can't be cut into 1g.5gb: there are 0"),
                       ([*SLICE, "--mig-nodes", "1=1g.5gb", "--spot", "2%"], "can't be combined with --spot"),
                       ([*SLICE, "--mig-nodes", "1=1g.5gb", "--fewest-nodes", "60"], "can't be combined with --fewest-nodes")]:
     expect_run(["replay", *options], cwd, code=2, has=[text])

@@ -132,6 +132,12 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
       return replayed_share_text(each.held, each.capacity - each.off);
     });
   }
+  const auto fragmented = [](const std::optional<what_if::Fragmentation>& each) {
+    return each ? replayed_share_text(each->unusable, each->idle) : std::string("-");
+  };
+  table.rows.push_back({"fragmentation of idle GPUs", "-",
+                        fragmented(result.calibrated.fragmentation),
+                        fragmented(result.would_be.fragmentation)});
   add("interruptions",
       [](const JobFigures& each) { return replayed_count_text(each.interruptions); });
   if (result.would_be.layout_changes > 0) {

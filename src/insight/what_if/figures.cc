@@ -225,6 +225,7 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
   }
   CHECK(figures.unfinished >= 0, "no more work is done than there was");
   if (!world.places.empty()) figures.elsewhere = jobs_elsewhere(world, replay);
+  figures.fragmentation = fragmentation_of(world, replay);
   figures.layout_changes = replay.layout_changes;
   figures.draining = replay.draining_milli_gpu_us;
   add_power(world, replay, figures);

@@ -10,6 +10,7 @@
 
 #include "core/int128.h"
 #include "insight/replay/simulate.h"
+#include "insight/what_if/fragmentation.h"
 #include "insight/what_if/replay_world.h"
 
 namespace pennyweight::what_if {
@@ -47,6 +48,7 @@ struct JobFigures {
   std::uint64_t over_limit = 0;  // of these: jobs that waited longer, or never started
   // Of GPUs, in watts times thousandths of a GPU times microseconds; nothing: it isn't counted.
   std::optional<Int128> energy = {};
+  std::optional<Fragmentation> fragmentation = {};
   std::uint64_t gpus_without_watts = 0;  // that `energy` leaves out
 };
 

@@ -41,9 +41,10 @@ class NodeCutter {
     }
     if (missing == 0) return {};
     return fail(ErrorCode::kConfig,
-                fmt::format("{} nodes can't be cut into {}: there are {} whose GPUs can be, and "
+                fmt::format("{} {} can't be cut into {}: there are {} whose GPUs can be, and "
                             "which no reservation or other cut has",
-                            change.nodes, change.profile, change.nodes - missing));
+                            change.nodes, change.nodes == 1 ? "node" : "nodes", change.profile,
+                            change.nodes - missing));
   }
 
   // The jobs of the instances go to nodes that are cut so, and the others to whole ones.
