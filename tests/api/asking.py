@@ -266,6 +266,14 @@ def remove_view(server, asker):
     return f"/api/v1/views/{made.json()['id']}", None
 
 
+def pay_invoice(server, asker):
+    return invoice(server, asker)[0] + "/payment", {"paid_on": "2026-04-02"}
+
+
+def unpay_invoice(server, asker):
+    return invoice(server, asker)[0] + "/payment", None
+
+
 def schedule_view(server, asker):
     return remove_view(server, asker)[0] + "/schedule", {"every": "week"}
 
@@ -415,6 +423,8 @@ ASKING = Requests({
     ("PUT", "/api/v1/budgets/{name}"): set_budget,
     ("DELETE", "/api/v1/budgets/{name}"): known_budget,
     ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,
+    ("PUT", "/api/v1/invoices/{number}/payment"): pay_invoice,
+    ("DELETE", "/api/v1/invoices/{number}/payment"): unpay_invoice,
     ("GET", "/api/v1/statements"): plain("/api/v1/statements"),
     ("GET", "/api/v1/statements/{month}"): plain(f"/api/v1/statements/{MONTH}"),
     ("GET", "/api/v1/profitability"): plain("/api/v1/profitability", month=MONTH),

@@ -320,6 +320,24 @@ def check_invoices(server):
                f"{scope} reads an invoice")
 
 
+def check_payments(server):
+    """A payment is noted and taken back, changes nothing of the invoice, and is seen by its customer."""
+    finance, client = server.add_person("finance", []), server.add_person("client", SCOPE)
+    [own] = client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"]
+    path = f"/api/v1/invoices/{own['number']}/payment"
+    expect(own["paid_on"] is None, f"no payment is known: {own}")
+    for day in ("2199-01-01", "2026-02-30", "soon", ""):
+        expect(finance.ask("PUT", path, {"paid_on": day}).status == 422, f"paid on {day}")
+    expect(finance.ask("PUT", path, {"paid_on": "2026-04-02"}).json() == {"paid_on": "2026-04-02"}, "a payment is noted")
+    [paid] = client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"]
+    expect(paid == {**own, "paid_on": "2026-04-02"}, f"the invoice is the same, and paid: {paid}")
+    expect(finance.ask("DELETE", path).status == 204, "a payment is taken back")
+    expect(client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"] == [own], "and is not known any more")
+    expect(finance.ask("PUT", "/api/v1/invoices/NW-2026-02-9999/payment", {"paid_on": "2026-04-02"}).status == 404, "no such invoice")
+    told = [one["action"] for one in finance.get("/api/v1/audit", {"limit": "50"}).json()["data"]]
+    expect(told.count("invoice.paid") >= 1 and "invoice.unpaid" in told, f"the audit log has {told[:10]}")
+
+
 def check_clients(server):
     """Clients see what they are charged, and nothing of others, of costs or of prices."""
     admin, finance = server.sign_in_admin(), server.add_person("finance", [])
@@ -466,6 +484,7 @@ def main():
     check_sums(server)
     check_invoices(server)
     check_clients(server)
+    check_payments(server)
     check_tokens(server)
     check_hours(server)
     check_now(server)

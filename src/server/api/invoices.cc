@@ -6,11 +6,18 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
 #include <utility>
 
+#include "config/config.h"
+#include "core/billing_period.h"
+#include "core/date.h"
 #include "core/hash.h"
 #include "core/plain_text.h"
+#include "core/try.h"
 #include "reporting/invoice/render.h"
+#include "server/access/accounts.h"
 #include "server/api/audit_log.h"
 #include "server/api/endpoints.h"
 #include "server/api/route_helpers.h"
@@ -79,9 +86,67 @@ void write_shown(JsonWriter& out, const Invoice& invoice) {
       .field("currency", invoice.currency.text());
 }
 
-void write_stored_invoice(JsonWriter& out, const StoredInvoice& one) {
+void write_due(JsonWriter& out, const Invoice& invoice, const std::string& paid_on) {
+  const auto known = [](const std::string& day) {
+    return day.empty() ? std::nullopt : std::optional(day);
+  };
+  out.field("due_on", known(invoice.due_on)).field("paid_on", known(paid_on));
+}
+
+// Payments are kept by the accounts file, as the day on which one came; "": none.
+std::string payment_name(const std::string& number) { return "invoice_payment " + number; }
+
+Result<std::string> paid_on(const Services& services, const std::string& number) {
+  const auto day = TRY(services.accounts.get(payment_name(number)));
+  return day.value_or("");
+}
+
+bool is_to_be_paid(const Invoice& invoice) {
+  return !invoice.showback && invoice.total_shown.ticks() > 0;
+}
+
+std::string payment_facts(const std::string& day) {
+  JsonWriter out;
+  out.begin_object().field("paid_on", day.empty() ? std::nullopt : std::optional(day)).end_object();
+  return out.text();
+}
+
+// Keeps the day of a payment; "": there is none.
+server::Response store_payment(const Services& services, const server::Request& request,
+                               const std::string& day) {
+  const std::string number = request.param("number");
+  const auto found =
+      ask_ledger(services, [&](Store& store) { return find_invoice(store, number); });
+  if (!found) return refusal(found.error());
+  if (!is_to_be_paid(found->invoice)) {
+    return server::problem(409, "Conflict",
+                           fmt::format("Nothing is to be paid for {}: it is a credit note, or for "
+                                       "information.",
+                                       number));
+  }
+  const auto before = paid_on(services, number);
+  if (!before) return refusal(before.error());
+  const std::string action = day.empty() ? "invoice.unpaid" : "invoice.paid";
+  const std::string subject = "invoice " + number;
+  if (auto recorded = record_intent(services.audit_log, author_of(request), action, subject,
+                                    payment_facts(day));
+      !recorded) {
+    return refusal(recorded.error());
+  }
+  if (const auto kept = services.accounts.put(payment_name(number), day); !kept) {
+    record_failure(services.audit_log, author_of(request), action, subject, kept.error());
+    return refusal(kept.error());
+  }
+  const auto recorded =
+      append(services, request, action, subject, payment_facts(*before), payment_facts(day));
+  if (!recorded) return not_recorded(recorded.error());
+  return day.empty() ? server::Response{.status = 204} : json(payment_facts(day));
+}
+
+void write_stored_invoice(JsonWriter& out, const StoredInvoice& one, const std::string& paid) {
   out.begin_object().field("number", one.record.number);
   write_shown(out, one.invoice);
+  write_due(out, one.invoice, paid);
   out.field("issued_at", one.record.issued_at)
       .field("digest", pennyweight::to_text(one.record.digest))
       .end_object();
@@ -167,7 +232,16 @@ server::Response get_invoices(const Services& services, const server::Request& r
   });
   const auto part = cut_page(kInvoiceList, page, *std::move(all),
                              [](const StoredInvoice& one) { return one.record.number; });
-  return with_body_etag(list(part.entries, part.next, write_stored_invoice));
+  std::map<std::string, std::string> payments;
+  for (const StoredInvoice& one : part.entries) {
+    auto day = paid_on(services, one.record.number);
+    if (!day) return refusal(day.error());
+    payments[one.record.number] = *std::move(day);
+  }
+  return with_body_etag(
+      list(part.entries, part.next, [&](JsonWriter& out, const StoredInvoice& one) {
+        write_stored_invoice(out, one, payments[one.record.number]);
+      }));
 }
 
 server::Response get_invoice(const Services& services, const server::Request& request) {
@@ -261,6 +335,7 @@ server::Response issue_invoices(const Services& services, const server::Request&
   for (const Invoice& one : month->prepared) {
     out.begin_object().field("number", one.number);
     write_shown(out, one);
+    write_due(out, one, "");
     out.field("issued_at", now)
         .field("digest", pennyweight::to_text(hash_of(render_invoice(one, "json"))))
         .end_object();
@@ -269,6 +344,27 @@ server::Response issue_invoices(const Services& services, const server::Request&
   write_notes(out, month->notes);
   out.end_object();
   return json(out, 201);
+}
+
+server::Response pay_invoice(const Services& services, const server::Request& request) {
+  QueryParams params(request);
+  JsonBody body(request);
+  const auto day = parse_date(body.required("paid_on"));
+  const auto today = parse_date(local_date(services.clock.now(), services.config.policy.time_zone));
+  if (!day) {
+    body.reject("paid_on", "must be a date such as 2026-04-02");
+  } else if (today && *day > *today) {
+    body.reject("paid_on", "is in the future");
+  }
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = body.problem()) return *std::move(problem);
+  return store_payment(services, request, pennyweight::to_text(*day));
+}
+
+server::Response unpay_invoice(const Services& services, const server::Request& request) {
+  QueryParams params(request);
+  if (auto problem = params.problem()) return *std::move(problem);
+  return store_payment(services, request, "");
 }
 
 }  // namespace pennyweight::api

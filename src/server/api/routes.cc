@@ -111,6 +111,8 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/periods/{month}/close", "close_periods", close_period, false, kFresh},
     {"GET", "/invoices", "read_invoices", get_invoices},
     {"GET", "/invoices/{number}", "read_invoices", get_invoice},
+    {"PUT", "/invoices/{number}/payment", "issue_invoices", pay_invoice},
+    {"DELETE", "/invoices/{number}/payment", "issue_invoices", unpay_invoice},
     {"POST", "/invoices/preview", "issue_invoices", preview_invoices},
     {"POST", "/invoices", "issue_invoices", issue_invoices},
     {"GET", "/statements", "read_statements", get_statements},

@@ -14,12 +14,14 @@ import { Empty, ErrorNote, Loaded, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { add } from "../../util/money";
 import { instant, monthName } from "../../util/text";
+import { InvoiceState, stateRank } from "../invoices/state";
 import { textOf } from "./read";
 
 const INVOICES: Column<IssuedInvoice>[] = [
   { key: "number", title: "Number", value: (one) => one.number, cell: (one) => <a href={href("/invoices", { number: one.number })}>{one.number}</a> },
   { key: "month", title: "Month", value: (one) => one.month, cell: (one) => monthName(one.month) },
   { key: "issued", title: "Issued", hideOnPhone: true, value: (one) => one.issued_at, cell: (one) => instant(one.issued_at) },
+  { key: "state", title: "State", value: stateRank, cell: (one) => <InvoiceState of={one} /> },
   { key: "total", title: "Total", numeric: true, unit: (one) => one.currency, value: (one) => one.total, cell: (one) => <Money amount={one.total} currency={one.currency} /> },
 ];
 

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { address } from "../../api/client";
 import { usePages } from "../../api/hooks";
+import type { IssuedInvoice } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { href, navigate, setQuery, useRoute } from "../../app/router";
 import { useSession } from "../../app/session";
@@ -13,23 +14,24 @@ import { Table, type Column } from "../../components/table";
 import { instant, monthName } from "../../util/text";
 import { Paper, type InvoiceView } from "./paper";
 import { PreviewTab } from "./preview";
-import type { InvoiceLine } from "./types";
+import { InvoiceState, Payment, stateRank } from "./state";
 
 const at = (number: string) => href("/invoices", { number });
 
-const COLUMNS: Column<InvoiceLine>[] = [
+const COLUMNS: Column<IssuedInvoice>[] = [
   { key: "number", title: "Number", value: (one) => one.number, cell: (one) => <a href={at(one.number)}>{one.number}</a> },
   { key: "customer", title: "Customer", wide: true, value: (one) => one.customer,
     cell: (one) => <>{one.customer} {one.refers_to && <Badge tone="warn" title={`corrects ${one.refers_to}`}>corrects {one.refers_to}</Badge>}</> },
   { key: "month", title: "Month", value: (one) => one.month, cell: (one) => monthName(one.month) },
   { key: "issued", title: "Issued", hideOnPhone: true, value: (one) => one.issued_at, cell: (one) => instant(one.issued_at) },
+  { key: "state", title: "State", value: stateRank, cell: (one) => <InvoiceState of={one} /> },
   { key: "total", title: "Total", numeric: true, unit: (one) => one.currency, value: (one) => one.total, cell: (one) => <Money amount={one.total} currency={one.currency} /> },
   { key: "digest", title: "Fingerprint", hideOnPhone: true, cell: (one) => <code class="id" title={one.digest}>{one.digest.slice(0, 10)}</code> },
 ];
 
 function Issued({ month, round }: { month: string; round: number }) {
   const [which, setWhich] = useState<"month" | "all">("all");
-  const invoices = usePages<InvoiceLine>("/invoices", { month: which === "month" ? month : null, ...(round ? { limit: 100 } : {}) });
+  const invoices = usePages<IssuedInvoice>("/invoices", { month: which === "month" ? month : null, ...(round ? { limit: 100 } : {}) });
   const { may } = useSession();
   return (
     <Card
@@ -77,6 +79,7 @@ function One({ number }: { number: string }) {
           <Segments label="View" chosen={view} onChoose={(to) => setQuery({ view: to === "books" ? to : null })}
             options={[{ key: "client", title: "Customer's" }, { key: "books", title: "Books'" }]} />
         )}
+        {may("issue_invoices") && <Payment number={number} />}
         <Button icon="invoices" onClick={() => print()}>Print</Button>
         <LinkButton href={file("pdf")} icon="download" download={`${number}.pdf`} tone="quiet">PDF</LinkButton>
         <LinkButton href={file("html")} icon="download" download={`${number}.html`} tone="quiet">HTML</LinkButton>

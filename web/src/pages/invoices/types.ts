@@ -1,15 +1,4 @@
-// The API's types of invoices: the list, and the document as issued (pennyweight-invoice/1).
-
-export interface InvoiceLine {
-  number: string;
-  month: string;
-  customer: string;
-  issued_at: string;
-  digest: string;
-  refers_to: string | null;
-  total: string;
-  currency: string;
-}
+// The document of an invoice as issued (pennyweight-invoice/1).
 
 export interface DocumentLine {
   key?: string;
