@@ -116,6 +116,13 @@ def check_compliance():
             expect(f"{money(row['charged']):.2f}" in figures, f"{row} is not in {words}")
         for row in own["Findings"]["rows"]:
             expect(f"{money(row['cost']):.2f}" in figures, f"{row} is not in {words}")
+    # Who sees it: as far as scopes let them.
+    expect("Who changed what" in found, f"{list(found)}")
+    for name, scope in (("all", "everything"), ("nlp-lead", "team=nlp,cv"), ("other", "team=search"), ("part", "user=ana")):
+        expect_run(["user", "add", name, "--role", "viewer", "--scope", scope, "--no-password"], cwd)
+    sees = {row["who"]: row["sees"] for row in tables("compliance", "nlp", "--month", "2026-03")["Who sees what they are charged"]["rows"]}
+    expect(sees.pop("admin", "everything") == "everything" and sees == {
+        "all": "everything", "nlp-lead": "within team=nlp,cv", "part": "within user=ana"}, f"{sees}")
     csv, _ = expect_run(["compliance", "--format", "csv"], cwd)
     expect(csv.count("\n") == len(findings) + 1, csv[:300])
     (cwd / "pennyweight.yaml").write_text(CONFIG.replace("eu-*", "*").replace("dedicated_nodes: true", "dedicated_nodes: false"))

@@ -1,13 +1,18 @@
 // compliance: whether the work of clients ran only where, and beside whom, it may.
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
+#include "app/cli/open_accounts.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
+#include "app/context/paths.h"
 #include "config/guardrail_config.h"
 #include "core/files/file.h"
 #include "core/try.h"
 #include "insight/queries/compliance_query.h"
+#include "server/api/compliance_access.h"
 
 namespace pennyweight {
 namespace {
@@ -20,6 +25,17 @@ struct ComplianceArguments {
   TableOptions table;
 };
 
+// Who may see it and who changed what, as far as the ledger has accounts and an audit log.
+Result<void> add_who(const ComplianceQuery& query, Compliance& compliance, Context& context) {
+  std::error_code ignored;
+  if (std::filesystem::exists(accounts_path(context.config), ignored)) {
+    const auto accounts = TRY(open_accounts(context));
+    TRY(api::add_access(query, *accounts, context.clock.now(), compliance));
+  }
+  return api::add_changes(query, audit_log_path(context.config), context.config.policy.time_zone,
+                          compliance);
+}
+
 Result<ExitCode> run_compliance(const ComplianceArguments& arguments, Context& context) {
   const auto& clients = context.config.guardrails->clients;
   if (clients.empty()) {
@@ -28,8 +44,9 @@ Result<ExitCode> run_compliance(const ComplianceArguments& arguments, Context& c
   const auto store = TRY(open_ledger(context.config));
   const std::string month = TRY(choose_month(arguments.month, *store));
   const ComplianceQuery query{.month = month, .client = arguments.client, .clients = clients};
-  const auto found = query_compliance(query, context.config.policy, *store);
+  auto found = query_compliance(query, context.config.policy, *store);
   if (!found) return as_usage_error(found.error());
+  TRY(add_who(query, *found, context));
   const ExitCode exit_code =
       arguments.checks && !found->findings.empty() ? ExitCode::kCheckFailed : ExitCode::kDone;
   if (found->clients.empty()) context.console.say("no client was charged for work in " + month);

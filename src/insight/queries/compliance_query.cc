@@ -317,6 +317,38 @@ std::string residency_title(const std::string& month) {
 
 }  // namespace
 
+namespace {
+
+void add_access_tables(const Compliance& compliance, std::vector<Table>& tables) {
+  if (compliance.has_access) {
+    Table table;
+    table.title = "Who sees what they are charged";
+    table.columns = {{"client", "client"}, {"who", "who"}, {"role", "role"}, {"sees", "sees"}};
+    for (const ComplianceAccess& one : compliance.access) {
+      table.rows.push_back({one.client, one.who, one.role, one.sees});
+    }
+    table.notes.emplace_back(
+        "Accounts as they are now, and tokens that work; changes of them are below");
+    tables.push_back(std::move(table));
+  }
+  if (compliance.has_changes) {
+    Table table;
+    table.title = fmt::format("Who changed what, {}", month_label(compliance.month));
+    table.columns = {{"at", "at"}, {"who", "who"}, {"action", "action"}, {"subject", "what"}};
+    for (const ComplianceChange& one : compliance.changes) {
+      table.rows.push_back({one.at, one.who, one.action, one.subject});
+    }
+    if (compliance.changes_in_month > compliance.changes.size()) {
+      table.notes.push_back(fmt::format("The last {} of {} changes; 'pennyweight audit' has all",
+                                        compliance.changes.size(), compliance.changes_in_month));
+    }
+    table.notes.emplace_back("Of all clients, by the audit log; sign-ins are left out");
+    tables.push_back(std::move(table));
+  }
+}
+
+}  // namespace
+
 std::vector<Table> compliance_tables(const Compliance& compliance) {
   // A table never mixes currencies.
   std::set<std::string> currencies;
@@ -377,6 +409,7 @@ std::vector<Table> compliance_tables(const Compliance& compliance) {
                     "of the ledger?",
                     month_label(compliance.month), fmt::join(compliance.without_cost, ", ")));
   }
+  add_access_tables(compliance, tables);
   return tables;
 }
 

@@ -46,11 +46,33 @@ struct ClientCompliance {
   std::uint64_t not_placed = 0;  // held somewhere in a pool; on which node nobody recorded
 };
 
+// Somebody who sees what a client is charged, or a part of it.
+struct ComplianceAccess {
+  std::string client;
+  std::string who;  // a user, or a token of one
+  std::string role;
+  std::string sees;  // "everything", or a scope
+};
+
+// A line of the audit log.
+struct ComplianceChange {
+  std::string at;
+  std::string who;
+  std::string action;
+  std::string subject;
+};
+
 struct Compliance {
   std::string month;
   std::vector<ClientCompliance> clients = {};    // one for each currency
   std::vector<ComplianceFinding> findings = {};  // by client, rule and place
   std::vector<std::string> without_cost = {};    // clients that were charged for no work
+  // Of accounts and the audit log, which the ledger knows nothing of (server/api adds them).
+  bool has_access = false;
+  std::vector<ComplianceAccess> access = {};
+  bool has_changes = false;
+  std::vector<ComplianceChange> changes = {};  // the oldest first; the last of them
+  std::uint64_t changes_in_month = 0;          // all
 };
 
 // An Error of kNotFound for a client that the configuration does not have, and for a month without
@@ -59,7 +81,7 @@ Result<Compliance> query_compliance(const ComplianceQuery& query, const Policy& 
                                     Store& store);
 
 // The tables of the monthly report: for each currency one of clients and, where there are any, one
-// of findings, which has this title.
+// of findings, which has this title; then who sees and who changed what, where that was added.
 inline constexpr std::string_view kFindingsTitle = "Findings";
 std::vector<Table> compliance_tables(const Compliance& compliance);
 // The same as a PDF, with what the client's terms are. Errors: as render_tables_pdf().

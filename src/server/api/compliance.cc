@@ -7,9 +7,12 @@
 
 #include "config/config.h"
 #include "config/guardrail_config.h"
+#include "core/try.h"
 #include "insight/queries/compliance_query.h"
 #include "insight/queries/guard_replay.h"
+#include "server/access/principal.h"
 #include "server/api/answers.h"
+#include "server/api/compliance_access.h"
 #include "server/api/endpoints.h"
 #include "server/api/route_helpers.h"
 #include "server/api/tables.h"
@@ -33,15 +36,25 @@ ComplianceQuery read_compliance_query(const Services& services, QueryParams& par
           .clients = services.config.guardrails->clients};
 }
 
+// Who sees and who changed what is for those who may read the audit log.
+Result<Compliance> ask_compliance(const Services& services, const ComplianceQuery& query,
+                                  const access::Principal& who) {
+  auto found = TRY(ask_ledger(services, [&](Store& store) {
+    return query_compliance(query, services.config.policy, store);
+  }));
+  if (!access::may(who, access::Permission::kReadAudit)) return found;
+  TRY(add_access(query, services.accounts, services.clock.now(), found));
+  TRY(add_changes(query, services.audit_files.log, services.config.policy.time_zone, found));
+  return found;
+}
+
 }  // namespace
 
 Response get_compliance(const Services& services, const Request& request) {
   QueryParams params(request);
   const ComplianceQuery query = read_compliance_query(services, params);
   if (auto problem = params.problem()) return *std::move(problem);
-  const auto found = ask_ledger(services, [&](Store& store) {
-    return query_compliance(query, services.config.policy, store);
-  });
+  const auto found = ask_compliance(services, query, principal_of(request));
   if (!found) return refusal(found.error());
   return answer(compliance_tables(*found), AnswerFormat::kJson, "");
 }
@@ -50,9 +63,7 @@ Response get_compliance_report(const Services& services, const Request& request)
   QueryParams params(request);
   const ComplianceQuery query = read_compliance_query(services, params);
   if (auto problem = params.problem()) return *std::move(problem);
-  const auto found = ask_ledger(services, [&](Store& store) {
-    return query_compliance(query, services.config.policy, store);
-  });
+  const auto found = ask_compliance(services, query, principal_of(request));
   if (!found) return refusal(found.error());
   auto bytes = render_compliance_pdf(query, *found, services.config);
   if (!bytes) return refusal(bytes.error());
