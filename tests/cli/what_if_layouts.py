@@ -14,21 +14,32 @@ def job(number, team, gpus, begin, end, node):
             f"billing={gpus},cpu={gpus},gres/gpu={gpus},mem={gpus}G,node=1|{node}\n")
 
 
-cwd = folder()
-(cwd / "pennyweight.yaml").write_text("clusters:\n  - {name: lab, kind: slurm, time_zone: UTC}\n")
-(cwd / "nodes.csv").write_text(
-    "cluster,node,provider_id,instance_type,region,gpu_model,gpu_count,from,to\n" + "".join(
-        f"lab,a-{i},i-{i},p4d.24xlarge,us-east-1,A100-SXM4-40GB,8,2026-03-01T00:00:00Z,2026-03-03T00:00:00Z\n"
-        for i in (1, 2)))
+def ledger(in_order):
+    """The same facts, in an order of `in_order`."""
+    cwd = folder()
+    for name, text in FILES.items():
+        header, *rows = text.splitlines(keepends=True)
+        (cwd / name).write_text(header + "".join(in_order(rows)))
+    expect_run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2026-03-01", "--to", "2026-03-02",
+                "--prices-as-of", "2026-07-20", "--out", "bill.csv"], cwd)
+    header, *rows = (cwd / "bill.csv").read_text().splitlines(keepends=True)
+    (cwd / "bill.csv").write_text(header + "".join(in_order(rows)))
+    expect_run(["import", "--cluster", "lab", *in_order(["nodes.csv", "jobs.txt", "bill.csv"])], cwd)
+    return cwd
+
+
 # Seven notebooks come at seven; trainings before the morning, at ten, and before the evening.
-(cwd / "jobs.txt").write_text(
-    HEADER + job(1, "train", 8, "06:00", "06:30", "a-1") + job(2, "train", 4, "06:00", "09:00", "a-2") +
+FILES = {
+    "pennyweight.yaml": "clusters:\n  - {name: lab, kind: slurm, time_zone: UTC}\n",
+    "nodes.csv": "cluster,node,provider_id,instance_type,region,gpu_model,gpu_count,from,to\n" + "".join(
+        f"lab,a-{i},i-{i},p4d.24xlarge,us-east-1,A100-SXM4-40GB,8,2026-03-01T00:00:00Z,2026-03-03T00:00:00Z\n"
+        for i in (1, 2)),
+    "jobs.txt": HEADER + job(1, "train", 8, "06:00", "06:30", "a-1") + job(2, "train", 4, "06:00", "09:00", "a-2") +
     "".join(job(10 + i, "nb", 1, "07:00", "08:00", "a-1") for i in range(7)) +
     job(3, "train", 8, "10:00", "11:00", "a-1") + job(4, "train", 8, "10:00", "11:00", "a-2") +
-    job(5, "train", 8, "19:30", "20:30", "a-1") + job(6, "train", 8, "19:30", "20:30", "a-2"))
-expect_run(["generate", "bill", "--nodes", "nodes.csv", "--from", "2026-03-01", "--to", "2026-03-02",
-            "--prices-as-of", "2026-07-20", "--out", "bill.csv"], cwd)
-expect_run(["import", "--cluster", "lab", "nodes.csv", "jobs.txt", "bill.csv"], cwd)
+    job(5, "train", 8, "19:30", "20:30", "a-1") + job(6, "train", 8, "19:30", "20:30", "a-2"),
+}
+cwd = ledger(list)
 
 
 def replay(*options):
@@ -65,7 +76,10 @@ expect("changes of layout" not in jobs, f"{jobs}")
 # Whoever may start only while no node is cut never starts, and is counted.
 jobs, started, _ = replay("--slice", "nb=1g.5gb", "--mig-nodes", "1=1g.5gb/08:00-20:00", "--off-peak", "nb=21:00-22:00")
 expect(jobs["never start"] == "7" and all(started[name] == "" for name in NOTEBOOKS), f"{jobs}, {started}")
-# Threads change nothing.
+# Threads change nothing, nor does the order in which the ledger got its facts.
+BY_DAY = ["replay", "--slice", "nb=1g.5gb", "--mig-nodes", "1=1g.5gb/08:00-20:00", "--format", "json"]
+backwards = ledger(lambda rows: rows[::-1])
+expect(expect_run(BY_DAY, backwards)[0] == expect_run(BY_DAY, cwd)[0], "order of the input")
 runs = [expect_run(["replay", "--slice", "nb=1g.5gb", "--mig-nodes", "1=1g.5gb/08:00-20:00", "--threads", threads], cwd)[0]
         for threads in ("1", "4")]
 expect(runs[0] == runs[1], "threads")
