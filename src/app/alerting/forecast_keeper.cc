@@ -38,11 +38,50 @@ Result<void> ForecastKeeper::keep_by(const std::string& by, Date today) {
   return book_.add(kept);
 }
 
+// Of the month of the first day that is not complete.
+Result<void> ForecastKeeper::forecast_month(Date today) {
+  std::shared_ptr<const MonthForecast> found;
+  ForecastQuery query{.costs = {.by = "", .today = today}};
+  query.events = TRY(events_());
+  const auto history = query_daily_costs(query.costs, config_.policy, summarise_);
+  if (!history && history.error().code != ErrorCode::kNotFound) {
+    return std::unexpected(history.error());
+  }
+  if (history && today - history->last_day() <= std::chrono::days(forecasting::kKeptDays)) {
+    const Date next = history->last_day() + std::chrono::days(1);
+    const std::chrono::year_month_day date(next);
+    const Date end = std::chrono::sys_days(date.year() / date.month() / std::chrono::last);
+    const Date first = std::chrono::sys_days(date.year() / date.month() / 1);
+    query.days = static_cast<int>((end - next).count()) + 1;
+    const ForecastResult made = TRY(query_forecast(query, config_.policy, summarise_));
+    const std::vector<Money>& days = made.history.parts.front().days;
+    Money spent = Money::zero(days.front().currency());
+    for (std::size_t t = 0; t < days.size(); ++t) {
+      if (made.history.first_day + std::chrono::days(t) >= first) spent += days[t];
+    }
+    const auto steps = static_cast<std::size_t>(query.days);
+    MonthForecast month{to_text(first).substr(0, 7), spent + made.forecasts.whole.sum(steps)};
+    if (const auto range = made.forecasts.whole.sum_range(steps, 80)) {
+      month.range80 = forecasting::MoneyRange{spent + range->low, spent + range->high};
+    }
+    found = std::make_shared<const MonthForecast>(std::move(month));
+  }
+  const std::lock_guard lock(mutex_);
+  month_ = std::move(found);
+  return {};
+}
+
+std::shared_ptr<const MonthForecast> ForecastKeeper::month() const {
+  const std::lock_guard lock(mutex_);
+  return month_;
+}
+
 void ForecastKeeper::keep(Date today) {
   std::string why;
   for (const std::string& by : {std::string(), config_.alerts.anomalies_by}) {
     if (const auto kept = keep_by(by, today); !kept) why = kept.error().message;
   }
+  if (const auto known = forecast_month(today); !known) why = known.error().message;
   if (std::exchange(reported_, why) == why || why.empty()) return;
   log_.warn("forecasts", {{"doing", "keep forecasts"}, {"why", why}});
 }

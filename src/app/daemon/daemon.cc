@@ -400,6 +400,11 @@ Result<void> Daemon::start_server() {
                        ? alerts_->budgets()
                        : std::shared_ptr<const std::vector<BudgetStatus>>();
           },
+      .month_forecast =
+          [this] {
+            return running_alerts_.load() != nullptr ? forecast_keeper_->month()
+                                                     : std::shared_ptr<const MonthForecast>();
+          },
       .alerts =
           [this] {
             const RunningAlerts* const running = running_alerts_.load();

@@ -453,6 +453,26 @@ void add_plan(const ServeRouteContext& context, MetricsText& metrics) {
     metrics.sample({{"budget", one->budget.name}, {"currency", budget_unit(*one->forecast)}},
                    to_text(one->forecast->amount()));
   }
+  metrics.family("pennyweight_budget_exceed_probability", "gauge",
+                 "How probable it is that the period of each budget costs more than it allows.");
+  for (const BudgetStatus* one : budgets) {
+    if (!one->percent_above) continue;
+    metrics.sample({{"budget", one->budget.name}, {"owner", one->budget.owner}},
+                   thousandths_text(*one->percent_above * 10));
+  }
+  const auto month = context.month_forecast();
+  metrics.family("pennyweight_forecast_month", "gauge",
+                 "What the month that goes on is forecast to cost in all; low and high: the range "
+                 "that holds 80 %.");
+  const auto add_month = [&](std::string_view bound, const Money& amount) {
+    metrics.sample({{"bound", bound}, {"currency", amount.currency().text()}},
+                   to_text(amount.amount()));
+  };
+  if (month) add_month("expected", month->amount);
+  if (month && month->range80) {
+    add_month("low", month->range80->low);
+    add_month("high", month->range80->high);
+  }
   metrics.family("pennyweight_alerts_firing", "gauge",
                  "Alerts that go on and that receivers were notified of, by rule and severity.");
   std::map<std::pair<std::string, std::string>, std::uint64_t> firing;

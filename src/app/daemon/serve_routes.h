@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/alerting/forecast_keeper.h"
 #include "app/daemon/admission_service.h"
 #include "app/daemon/live_ledger.h"
 #include "app/daemon/live_source.h"
@@ -36,6 +37,8 @@ struct ServeRouteContext {
   // How far budgets have come, and the alerts that go on; null, and empty, before they are
   // evaluated.
   std::function<std::shared_ptr<const std::vector<BudgetStatus>>()> budgets;
+  // What the month that goes on is forecast to cost; null: nothing is known of it.
+  std::function<std::shared_ptr<const MonthForecast>()> month_forecast;
   std::function<std::vector<Alert>()> alerts;
   // What advice of the newest month saves, once it was asked for.
   std::function<SavingsByTeam()> advice_savings;
