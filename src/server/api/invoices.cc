@@ -60,7 +60,7 @@ server::Response not_the_books() {
                          "permission issue_invoices. Leave 'view' out for the client's view.");
 }
 
-std::string_view to_text(InvoiceKind kind) {
+std::string_view kind_word(InvoiceKind kind) {
   switch (kind) {
     case InvoiceKind::kInvoice:
       return "invoice";
@@ -75,7 +75,7 @@ std::string_view to_text(InvoiceKind kind) {
 }
 
 void write_shown(JsonWriter& out, const Invoice& invoice) {
-  out.field("kind", to_text(invoice.kind))
+  out.field("kind", kind_word(invoice.kind))
       .field("month", invoice.month)
       .field("by", invoice.by)
       .field("customer", invoice.customer)
