@@ -65,30 +65,27 @@ bool has_detail(const std::vector<Invoice>& documents) {
   });
 }
 
-GpuTime held_in(const InvoiceSection& section) {
-  GpuTime held;
+// In the units of GpuTime. Credited hours are negative.
+Int128 held_in(const InvoiceSection& section) {
+  Int128 held = 0;
   if (!is_usage(section)) return held;
   for (const InvoiceLine& line : section.lines) {
     if (!line.quantity || line.quantity->kind != QuantityKind::kGpuHours) continue;
-    if (line.quantity->part > 0) held += GpuTime::of(static_cast<UInt128>(line.quantity->part));
+    held += line.quantity->part;
   }
   return held;
 }
 
-// The parts of a customer's documents, those of one section together.
-struct StatementPart {
-  std::string title;
-  GpuTime held;
-  Money amount;
-};
+}  // namespace
 
-std::vector<StatementPart> parts_of(const std::vector<Invoice>& documents, Currency currency) {
+std::vector<StatementPart> statement_parts(const std::vector<Invoice>& documents,
+                                           Currency currency) {
   std::vector<StatementPart> parts;
   std::map<std::string, std::size_t> place;
   for (const Invoice& one : documents) {
     for (const InvoiceSection& section : one.sections) {
       const auto [found, is_new] = place.try_emplace(section.name, parts.size());
-      if (is_new) parts.push_back({section.title, {}, Money::zero(currency)});
+      if (is_new) parts.push_back({section.title, 0, Money::zero(currency)});
       StatementPart& part = parts[found->second];
       part.held += held_in(section);
       part.amount += section.subtotal.shown;
@@ -96,6 +93,8 @@ std::vector<StatementPart> parts_of(const std::vector<Invoice>& documents, Curre
   }
   return parts;
 }
+
+namespace {
 
 std::string document_state(const std::vector<Invoice>& documents) {
   std::string numbers;
@@ -120,7 +119,7 @@ Table statement_table(const std::string& by, const std::string& month, Currency 
 void add_statement(Table& table, Money& sum, const std::string& customer,
                    const std::vector<StatementPart>& parts, const std::string& invoice) {
   for (const StatementPart& part : parts) {
-    const Cell held = part.held == GpuTime() ? Cell() : Cell(part.held);
+    const Cell held = part.held > 0 ? Cell(GpuTime::of(static_cast<UInt128>(part.held))) : Cell();
     const Cell number = invoice.empty() ? Cell() : Cell(invoice);
     table.rows.push_back({customer, part.title, held, part.amount, number});
     sum += part.amount;
@@ -157,14 +156,15 @@ Result<std::vector<Table>> query_client_statement(Store& store, const Config& co
     const std::vector<Invoice> none;
     const std::vector<Invoice>& drafts = drafted == whole.end() ? none : drafted->second;
     if (known == issued.end()) {
-      add_statement(table, sum, customer, parts_of(drafts, currency), "");
+      add_statement(table, sum, customer, statement_parts(drafts, currency), "");
       notes[currency].insert("Without an invoice yet: until then the amount may change.");
       continue;
     }
     const std::vector<Invoice>& documents = known->second;
     const bool comes_to_same = shown_net(drafts, currency) == shown_net(documents, currency);
     const bool divides_anew = !has_detail(documents) && has_detail(drafts) && comes_to_same;
-    add_statement(table, sum, customer, parts_of(divides_anew ? drafts : documents, currency),
+    add_statement(table, sum, customer,
+                  statement_parts(divides_anew ? drafts : documents, currency),
                   document_state(documents));
   }
   std::vector<Table> answer;

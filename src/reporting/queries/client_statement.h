@@ -12,7 +12,10 @@
 #include "config/config.h"
 #include "core/error.h"
 #include "core/instant.h"
+#include "core/int128.h"
+#include "core/money.h"
 #include "ledger/store.h"
+#include "reporting/invoice/invoice.h"
 #include "reporting/table.h"
 
 namespace pennyweight {
@@ -31,6 +34,18 @@ struct ClientStatementQuery {
 // customers is charged anything.
 Result<std::vector<Table>> query_client_statement(Store& store, const Config& config,
                                                   const ClientStatementQuery& query);
+
+// What a section of a customer's documents comes to.
+struct StatementPart {
+  std::string title;
+  Int128 held = 0;  // GPU time in the units of GpuTime; below zero where more is credited
+  Money amount;     // as the documents show it
+  bool operator==(const StatementPart&) const = default;
+};
+// The parts of a customer's documents of a month, those of one section together: an invoice and its
+// credit notes come to what is charged now. All documents are in the currency.
+std::vector<StatementPart> statement_parts(const std::vector<Invoice>& documents,
+                                           Currency currency);
 
 // A month with a statement.
 struct StatementMonth {

@@ -4,6 +4,8 @@
 // Users with a scope see the customers of it, if it has exactly one dimension, the one that
 // invoices are made by; with any other scope they see none. A client without a scope sees none
 // either.
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,6 +36,17 @@ std::optional<std::vector<std::string>> statement_customers(const access::Princi
   return is_of_customers ? who.scope.front().values : std::vector<std::string>();
 }
 
+// The reasons why a month can't be stated name what the whole company pays and the invoices of
+// others, so a client and a scoped user are told only that it can't be.
+Response statement_refusal(const access::Principal& who, const std::string& month,
+                           const Error& error) {
+  if (!who.is_scoped() && !who.is_client()) return refusal(error);
+  return refusal(Error{ErrorCode::kConflict,
+                       fmt::format("the statement of {} is not ready: costs have come that are not "
+                                   "divided yet; try again later, or ask who invoices you",
+                                   month)});
+}
+
 bool sees_no_customer(const std::optional<std::vector<std::string>>& customers) {
   return customers && customers->empty();
 }
@@ -53,7 +66,7 @@ Response get_statements(const Services& services, const Request& request) {
   }
   const auto months = ask_ledger(
       services, [&](Store& store) { return statement_months(store, services.config, customers); });
-  if (!months) return refusal(months.error());
+  if (!months) return statement_refusal(principal_of(request), "these months", months.error());
   return with_body_etag(list(*months, std::nullopt, write_month));
 }
 
@@ -72,7 +85,7 @@ Response get_statement(const Services& services, const Request& request) {
   });
   // What others were charged in a month is nobody's business, not even whether they were.
   if (!tables && tables.error().code == ErrorCode::kNotFound) return answer({}, format, "");
-  if (!tables) return refusal(tables.error());
+  if (!tables) return statement_refusal(principal_of(request), month, tables.error());
   return answer(*tables, format, to_text(hash_of(render_json(*tables))));
 }
 
