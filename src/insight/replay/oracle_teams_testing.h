@@ -111,7 +111,10 @@ class OracleTeams : public OracleJobs {
   }
   bool opens_now() const {
     for (const auto& [team, window] : world_.policy.admission.windows) {
-      if (opening_of(window) == now_) return true;
+      // That of a team without jobs is no event.
+      const bool has_jobs = std::any_of(world_.jobs.begin(), world_.jobs.end(),
+                                        [&](const Job& job) { return job.team == team; });
+      if (has_jobs && opening_of(window) == now_) return true;
     }
     return false;
   }
