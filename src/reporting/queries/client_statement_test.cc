@@ -13,7 +13,7 @@
 namespace pennyweight {
 namespace {
 
-constexpr Int128 kHour = static_cast<Int128>(kGpuHour.count());
+constexpr Int128 kGpuHourUnits = static_cast<Int128>(kGpuHour.count());
 
 InvoiceAmount usd(std::string_view text) {
   const Money amount = Money::from_decimal(*parse_exact_decimal(text), kUsd);
@@ -22,7 +22,7 @@ InvoiceAmount usd(std::string_view text) {
 
 // A document with one section of usage.
 Invoice document_of(Int128 hours, std::string_view amount) {
-  const LineQuantity quantity{QuantityKind::kGpuHours, hours * kHour, kHour};
+  const LineQuantity quantity{QuantityKind::kGpuHours, hours * kGpuHourUnits, kGpuHourUnits};
   InvoiceSection usage{"usage", "Usage", {}, usd(amount)};
   usage.lines.push_back({.key = "gpu",
                          .description = "GPU time",
@@ -40,13 +40,13 @@ Invoice document_of(Int128 hours, std::string_view amount) {
 TEST(ClientStatement, ACreditNoteTakesItsHoursBackAsItsMoney) {
   const auto parts = statement_parts({document_of(100, "200"), document_of(-20, "-40")}, kUsd);
   ASSERT_EQ(parts.size(), 1U);
-  EXPECT_EQ(parts[0], (StatementPart{"Usage", 80 * kHour, usd("160").shown}));
+  EXPECT_EQ(parts[0], (StatementPart{"Usage", 80 * kGpuHourUnits, usd("160").shown}));
 }
 
 TEST(ClientStatement, ASupplementAddsItsHours) {
   const auto parts = statement_parts({document_of(80, "160"), document_of(5, "10")}, kUsd);
   ASSERT_EQ(parts.size(), 1U);
-  EXPECT_EQ(parts[0], (StatementPart{"Usage", 85 * kHour, usd("170").shown}));
+  EXPECT_EQ(parts[0], (StatementPart{"Usage", 85 * kGpuHourUnits, usd("170").shown}));
 }
 
 }  // namespace

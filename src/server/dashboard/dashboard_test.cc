@@ -176,7 +176,7 @@ TEST(Dashboard, StaysWithinItsBytes) {
   for (const server::Route& route : routes) {
     if (route.path.starts_with("/assets/")) all += ask(route, "br").body.size();
   }
-  EXPECT_LT(all, 200'000u);
+  EXPECT_LT(all, 210'000u);
   EXPECT_GT(all, first / 2);
 }
 
