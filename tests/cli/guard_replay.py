@@ -122,7 +122,7 @@ def check_compliance():
         expect_run(["user", "add", name, "--role", "viewer", "--scope", scope, "--no-password"], cwd)
     sees = {row["who"]: row["sees"] for row in tables("compliance", "nlp", "--month", "2026-03")["Who sees what they are charged"]["rows"]}
     expect(sees.pop("admin", "everything") == "everything" and sees == {
-        "all": "everything", "nlp-lead": "within team=nlp,cv", "part": "within user=ana"}, f"{sees}")
+        "all": "everything", "nlp-lead": "all of the client", "part": "a part of the client"}, f"{sees}")
     csv, _ = expect_run(["compliance", "--format", "csv"], cwd)
     expect(csv.count("\n") == len(findings) + 1, csv[:300])
     (cwd / "pennyweight.yaml").write_text(CONFIG.replace("eu-*", "*").replace("dedicated_nodes: true", "dedicated_nodes: false"))

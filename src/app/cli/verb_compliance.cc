@@ -30,7 +30,8 @@ Result<void> add_who(const ComplianceQuery& query, Compliance& compliance, Conte
   std::error_code ignored;
   if (std::filesystem::exists(accounts_path(context.config), ignored)) {
     const auto accounts = TRY(open_accounts(context));
-    TRY(api::add_access(query, *accounts, context.clock.now(), compliance));
+    TRY(api::add_access(query, *accounts, context.config.invoice.by, context.clock.now(),
+                        compliance));
   }
   return api::add_changes(query, audit_log_path(context.config), context.config.policy.time_zone,
                           compliance);

@@ -342,7 +342,10 @@ void add_access_tables(const Compliance& compliance, std::vector<Table>& tables)
       table.notes.push_back(fmt::format("The last {} of {} changes; 'pennyweight audit' has all",
                                         compliance.changes.size(), compliance.changes_in_month));
     }
-    table.notes.emplace_back("Of all clients, by the audit log; sign-ins are left out");
+    table.notes.emplace_back(compliance.has_all_changes
+                                 ? "Of all clients, by the audit log; sign-ins are left out"
+                                 : "By the audit log: what was done to accounts that see the "
+                                   "client, and to the month; sign-ins are left out");
     tables.push_back(std::move(table));
   }
 }

@@ -51,7 +51,7 @@ struct ComplianceAccess {
   std::string client;
   std::string who;  // a user, or a token of one
   std::string role;
-  std::string sees;  // "everything", or a scope
+  std::string sees;  // "everything", "all of the client", "a part of the client"
 };
 
 // A line of the audit log.
@@ -71,6 +71,7 @@ struct Compliance {
   bool has_access = false;
   std::vector<ComplianceAccess> access = {};
   bool has_changes = false;
+  bool has_all_changes = false;                // false: only those about one client
   std::vector<ComplianceChange> changes = {};  // the oldest first; the last of them
   std::uint64_t changes_in_month = 0;          // all
 };

@@ -43,7 +43,8 @@ Result<Compliance> ask_compliance(const Services& services, const ComplianceQuer
     return query_compliance(query, services.config.policy, store);
   }));
   if (!access::may(who, access::Permission::kReadAudit)) return found;
-  TRY(add_access(query, services.accounts, services.clock.now(), found));
+  TRY(add_access(query, services.accounts, services.config.invoice.by, services.clock.now(),
+                 found));
   TRY(add_changes(query, services.audit_files.log, services.config.policy.time_zone, found));
   return found;
 }

@@ -10,7 +10,6 @@
 
 #include "core/plain_text.h"
 #include "core/try.h"
-#include "server/access/scope_text.h"
 #include "server/audit_log/audit_log.h"
 
 namespace pennyweight::api {
@@ -37,26 +36,53 @@ bool shows_client(const std::vector<SummaryFilter>& scope, const guardrails::Cli
   });
 }
 
-std::string seen_text(const std::vector<SummaryFilter>& scope) {
-  return scope.empty() ? "everything"
-                       : "within " + printable_text(access::format_scope(scope), kShownMax);
+// How much of a client a scope shows, without the values of the scope, which may name others.
+std::string seen_text(const std::vector<SummaryFilter>& scope,
+                      const guardrails::ClientTerms& terms) {
+  if (scope.empty()) return "everything";
+  const bool shows_all = std::ranges::all_of(scope, [&](const SummaryFilter& filter) {
+    if (filter.dimension != terms.dimension) return false;
+    const auto is_shown = [&](const std::string& value) {
+      return std::ranges::find(filter.values, value) != filter.values.end();
+    };
+    return terms.values.empty() ? is_shown(terms.name)
+                                : std::ranges::all_of(terms.values, is_shown);
+  });
+  return shows_all ? "all of the client" : "a part of the client";
+}
+
+// Whether somebody sees anything of the client. A customer sees statements only, and those of one
+// dimension.
+bool sees_client(const access::User& user, const guardrails::ClientTerms& terms,
+                 std::string_view statements_by) {
+  if (user.disabled || !shows_client(user.scope, terms)) return false;
+  if (user.role != access::Role::kClient) return true;
+  return user.scope.size() == 1 && user.scope.front().dimension == statements_by &&
+         terms.dimension == statements_by;
+}
+
+// Of one client's own report: only what was done to accounts that see it, and to the month.
+bool is_about_client(const audit_log::Entry& entry, const Compliance& compliance) {
+  if (entry.subject == "month " + compliance.month) return true;
+  return std::ranges::any_of(compliance.access, [&](const ComplianceAccess& one) {
+    return entry.subject == "user " + one.who;
+  });
 }
 
 }  // namespace
 
-Result<void> add_access(const ComplianceQuery& query, access::Accounts& accounts, Instant now,
-                        Compliance& compliance) {
+Result<void> add_access(const ComplianceQuery& query, access::Accounts& accounts,
+                        std::string_view statements_by, Instant now, Compliance& compliance) {
   const auto users = TRY(accounts.users());
   const auto tokens = TRY(accounts.tokens(""));
   for (const guardrails::ClientTerms& terms : query.clients) {
     if (!query.client.empty() && terms.name != query.client) continue;
     for (const access::User& user : users) {
-      const bool sees_nothing = user.role == access::Role::kClient && user.scope.empty();
-      if (user.disabled || sees_nothing || !shows_client(user.scope, terms)) continue;
+      if (!sees_client(user, terms, statements_by)) continue;
       compliance.access.push_back({.client = terms.name,
                                    .who = printable_text(user.name, kShownMax),
                                    .role = std::string(access::to_text(user.role)),
-                                   .sees = seen_text(user.scope)});
+                                   .sees = seen_text(user.scope, terms)});
       for (const access::Token& token : tokens) {
         const bool works = token.user == user.name && !token.revoked && token.expires_at > now;
         if (!works || !shows_client(token.scope, terms)) continue;
@@ -66,7 +92,7 @@ Result<void> add_access(const ComplianceQuery& query, access::Accounts& accounts
                                      .who = "token " + printable_text(token.name, kShownMax) +
                                             " of " + printable_text(user.name, kShownMax),
                                      .role = std::string(access::to_text(user.role)),
-                                     .sees = seen_text(scope)});
+                                     .sees = seen_text(scope, terms)});
       }
     }
   }
@@ -82,6 +108,7 @@ Result<void> add_changes(const ComplianceQuery& query, const std::string& audit_
   std::uint64_t count = 0;
   const auto read = audit_log::for_each_entry(audit_log, [&](const audit_log::Entry& entry) {
     if (entry.at < period.begin() || entry.at >= period.end() || is_sign_in(entry.action)) return;
+    if (!query.client.empty() && !is_about_client(entry, compliance)) return;
     ++count;
     last.push_back({.at = pennyweight::to_text(entry.at),
                     .who = printable_text(entry.actor, kShownMax),
@@ -94,6 +121,7 @@ Result<void> add_changes(const ComplianceQuery& query, const std::string& audit_
                             std::make_move_iterator(last.end()));
   compliance.changes_in_month = count;
   compliance.has_changes = true;
+  compliance.has_all_changes = query.client.empty();
   return {};
 }
 

@@ -25,7 +25,12 @@ TEST_F(ComplianceAccessTest, ShowsWhoSeesAClient) {
   add(user("both", Role::kViewer, {{.dimension = "team", .values = {"nlp", "cv"}}}));
   add(user("other", Role::kViewer, {{.dimension = "team", .values = {"search"}}}));
   add(user("part", Role::kViewer, {{.dimension = "cluster", .values = {"a"}}}));
+  add(user("whole", Role::kViewer, {{.dimension = "team", .values = {"nlp", "speech", "rival"}}}));
+  // Customers see statements, of one dimension; without a scope nothing.
   add(user("customer", Role::kClient));
+  add(user("acme-bo", Role::kClient, {{.dimension = "team", .values = {"nlp"}}}));
+  add(user("rival-bo", Role::kClient, {{.dimension = "team", .values = {"rival"}}}));
+  add(user("rival-cy", Role::kClient, {{.dimension = "cluster", .values = {"rival"}}}));
   auto gone = user("gone");
   add(gone);
   gone.disabled = true;
@@ -40,15 +45,39 @@ TEST_F(ComplianceAccessTest, ShowsWhoSeesAClient) {
   ASSERT_TRUE(accounts_->add_token(token));
   const std::vector<guardrails::ClientTerms> clients = {terms("acme", {"nlp", "speech"})};
   Compliance compliance;
-  ASSERT_TRUE(
-      add_access({.month = "2026-03", .clients = clients}, *accounts_, clock_.now(), compliance));
+  ASSERT_TRUE(add_access({.month = "2026-03", .clients = clients}, *accounts_, "team", clock_.now(),
+                         compliance));
   std::vector<std::string> shown;
   for (const ComplianceAccess& one : compliance.access) {
     shown.push_back(one.who + ": " + one.sees);
   }
   EXPECT_EQ(shown,
-            (std::vector<std::string>{"all: everything", "token ci of all: everything",
-                                      "both: within team=nlp,cv", "part: within cluster=a"}));
+            (std::vector<std::string>{"acme-bo: a part of the client", "all: everything",
+                                      "token ci of all: everything", "both: a part of the client",
+                                      "part: a part of the client", "whole: all of the client"}));
+  // Statements of another dimension say nothing of this client.
+  Compliance other;
+  ASSERT_TRUE(add_access({.month = "2026-03", .clients = clients}, *accounts_, "cluster",
+                         clock_.now(), other));
+  EXPECT_EQ(other.access.size(), shown.size() - 1);
+}
+
+TEST_F(ComplianceAccessTest, AReportOfOneClientNamesNoOther) {
+  const std::string path = folder_ + "/x.audit";
+  auto log = audit_log::AuditLog::open(path, clock_);
+  ASSERT_TRUE(log);
+  for (const char* subject : {"user acme-bo", "user rival-bo", "month 2026-03", "month 2026-02",
+                              "invoice NW-2026-03-0002", "event Rival launch", "budget rival"}) {
+    ASSERT_TRUE((*log)->append({.actor = "ana", .action = "x", .subject = subject}));
+  }
+  const std::vector<guardrails::ClientTerms> clients = {terms("acme"), terms("rival")};
+  Compliance compliance{.month = "2026-03"};
+  compliance.access.push_back({.client = "acme", .who = "acme-bo", .role = "", .sees = ""});
+  ASSERT_TRUE(add_changes({.month = "2026-03", .client = "acme", .clients = clients}, path,
+                          TimeZone::utc(), compliance));
+  std::vector<std::string> shown;
+  for (const ComplianceChange& one : compliance.changes) shown.push_back(one.subject);
+  EXPECT_EQ(shown, (std::vector<std::string>{"user acme-bo", "month 2026-03"}));
 }
 
 TEST_F(ComplianceAccessTest, ShowsWhatWasChangedInTheMonth) {
