@@ -326,7 +326,7 @@ def check_payments(server):
     [own] = client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"]
     path = f"/api/v1/invoices/{own['number']}/payment"
     expect(own["paid_on"] is None, f"no payment is known: {own}")
-    for day in ("2199-01-01", "2026-02-30", "soon", ""):
+    for day in ("2199-01-01", "2026-02-30", "soon"):
         expect(finance.ask("PUT", path, {"paid_on": day}).status == 422, f"paid on {day}")
     expect(finance.ask("PUT", path, {"paid_on": "2026-04-02"}).json() == {"paid_on": "2026-04-02"}, "a payment is noted")
     [paid] = client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"]

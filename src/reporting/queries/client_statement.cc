@@ -135,7 +135,10 @@ Result<std::vector<Table>> query_client_statement(Store& store, const Config& co
   std::erase_if(month.issued, [&](const Invoice& one) { return one.by != config.invoice.by; });
   const Documents issued = by_customer(std::move(month.issued), query.customers);
   Documents whole = by_customer(std::move(month.prepared), query.customers);
-  if (!issued.empty()) {
+  // Only where the issued documents themselves don't say how they divide.
+  const bool lacks_detail = std::ranges::any_of(
+      issued, [](const auto& documents) { return !has_detail(documents.second); });
+  if (lacks_detail) {
     whole = by_customer(TRY(draft_whole_month(store, config, request)), query.customers);
   }
   std::set<CustomerAndCurrency> all;

@@ -256,8 +256,8 @@ class Accounts {
   // All views with a schedule, by id.
   virtual Result<std::vector<SavedView>> scheduled_views() = 0;
   // What came of sending one: up to which day it was sent, or why not. Not a change of anybody's,
-  // so that it leaves no line; a schedule that is gone meanwhile stays gone.
-  virtual Result<void> note_sent(std::uint64_t id, const std::string& sent_until,
+  // so that it leaves no line. A schedule that was ended or set otherwise stays as it is.
+  virtual Result<void> note_sent(const SavedView& view, const std::string& sent_until,
                                  const std::string& problem) = 0;
   virtual Result<void> remove_view(std::string_view user, std::uint64_t id,
                                    const Recorder& record = {}) = 0;

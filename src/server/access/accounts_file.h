@@ -93,7 +93,7 @@ class AccountsFile final : public Accounts {
                                   const std::optional<ViewSchedule>& schedule,
                                   const Recorder& record) override;
   Result<std::vector<SavedView>> scheduled_views() override;
-  Result<void> note_sent(std::uint64_t id, const std::string& sent_until,
+  Result<void> note_sent(const SavedView& view, const std::string& sent_until,
                          const std::string& problem) override;
   Result<void> remove_view(std::string_view user, std::uint64_t id,
                            const Recorder& record) override;

@@ -281,6 +281,52 @@ TEST_F(Users, SharedViewsNeedAScopeThatCoversTheOwners) {
   EXPECT_GT(save("nlp", "a later one", false), secret);
 }
 
+TEST_F(Users, ClientsSeeTheirOwnViewsAndNobodySeesTheirs) {
+  add(user("all", Role::kAdmin));
+  add(user("lead", Role::kTeamLead, {{"team", {"nlp"}}}));
+  add(user("unscoped", Role::kClient));
+  add(user("nlp", Role::kClient, {{"team", {"nlp"}}}));
+  for (const char* who : {"all", "lead", "unscoped", "nlp"}) {
+    ASSERT_TRUE(accounts_->save_view({.user = who,
+                                      .name = std::string("of ") + who,
+                                      .query = "/explore?filter=client%3Drival&cost=list",
+                                      .shared = true,
+                                      .created_at = {}}));
+  }
+  const auto names = [&](const char* who) {
+    std::vector<std::string> found;
+    const auto views = accounts_->views(who);
+    for (const SavedView& view : *views) found.push_back(view.name);
+    return found;
+  };
+  EXPECT_THAT(names("unscoped"), ElementsAre("of unscoped"));
+  EXPECT_THAT(names("nlp"), ElementsAre("of nlp"));
+  EXPECT_THAT(names("all"), ElementsAre("of all", "of lead"));
+  EXPECT_THAT(names("lead"), ElementsAre("of lead"));
+}
+
+TEST_F(Users, WhatIsNotedOfASentViewIsOfItsScheduleAlone) {
+  add(user("ana"));
+  const auto saved =
+      accounts_->save_view({.user = "ana", .name = "x", .query = "/explore", .created_at = {}});
+  ASSERT_TRUE(saved);
+  const auto set = [&](const char* receiver) {
+    return *accounts_->schedule_view(
+        "ana", saved->id,
+        ViewSchedule{
+            .every = ViewPeriod::kDay, .receiver = receiver, .sent_until = {}, .problem = {}});
+  };
+  const SavedView before = set("books");
+  const SavedView now = set("chat");
+  ASSERT_TRUE(accounts_->note_sent(before, "2026-03-01", ""));
+  EXPECT_EQ(accounts_->scheduled_views()->front().schedule->sent_until, "");
+  ASSERT_TRUE(accounts_->note_sent(now, "2026-03-01", ""));
+  EXPECT_EQ(accounts_->scheduled_views()->front().schedule->sent_until, "2026-03-01");
+  ASSERT_TRUE(accounts_->schedule_view("ana", saved->id, std::nullopt));
+  ASSERT_TRUE(accounts_->note_sent(now, "2026-03-02", ""));
+  EXPECT_TRUE(accounts_->scheduled_views()->empty());
+}
+
 TEST_F(Users, ViewsAreRefused) {
   add(user("bo"));
   const auto code = [&](const char* name, const std::string& query) {

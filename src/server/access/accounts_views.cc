@@ -117,13 +117,15 @@ Result<std::vector<SavedView>> AccountsFile::views(std::string_view user) {
   const auto asker = TRY(existing_locked(user));
   auto found = select_views_locked("WHERE user = ? OR shared = 1 ORDER BY name, user, id", {user});
   if (!found) return found;
-  // A view's filters contain names that its owner sees; users who see less must not learn them.
+  // A view's filters contain names that its owner sees; users who see less must not learn them, and
+  // clients learn none but their own, nor does anybody learn theirs.
   std::map<std::string, bool> shown = {{std::string(user), true}};
   std::vector<SavedView> views;
   for (SavedView& view : *found) {
     if (!shown.contains(view.user)) {
       const auto owner = TRY(existing_locked(view.user));
-      shown[view.user] = covers(asker.scope, owner.scope);
+      shown[view.user] = asker.role != Role::kClient && owner.role != Role::kClient &&
+                         covers(asker.scope, owner.scope);
     }
     if (shown[view.user]) views.push_back(std::move(view));
   }
@@ -160,12 +162,15 @@ Result<std::vector<SavedView>> AccountsFile::scheduled_views() {
   return select_views_locked("WHERE every <> '' ORDER BY id", {});
 }
 
-Result<void> AccountsFile::note_sent(std::uint64_t id, const std::string& sent_until,
+Result<void> AccountsFile::note_sent(const SavedView& view, const std::string& sent_until,
                                      const std::string& problem) {
+  const ViewSchedule sent = view.schedule.value_or(ViewSchedule{});
   const std::lock_guard lock(mutex_);
   std::ignore = TRY(database_.change(
-      "UPDATE views SET sent_until = ?, problem = ? WHERE id = ? AND every <> ''",
-      {std::string_view(sent_until), std::string_view(problem), static_cast<std::int64_t>(id)}));
+      "UPDATE views SET sent_until = ?, problem = ? WHERE id = ? AND every = ? "
+      "AND receiver = ?",
+      {std::string_view(sent_until), std::string_view(problem), static_cast<std::int64_t>(view.id),
+       to_text(sent.every), std::string_view(sent.receiver)}));
   return {};
 }
 

@@ -86,11 +86,15 @@ void write_shown(JsonWriter& out, const Invoice& invoice) {
       .field("currency", invoice.currency.text());
 }
 
-void write_due(JsonWriter& out, const Invoice& invoice, const std::string& paid_on) {
+// `today`: in the zone of the policy, as texts of days are in the order of time.
+void write_due(JsonWriter& out, const Invoice& invoice, const std::string& paid_on,
+               const std::string& today) {
   const auto known = [](const std::string& day) {
     return day.empty() ? std::nullopt : std::optional(day);
   };
   out.field("due_on", known(invoice.due_on)).field("paid_on", known(paid_on));
+  out.field("overdue", paid_on.empty() && !invoice.due_on.empty() && invoice.due_on < today &&
+                           !invoice.showback && invoice.total_shown.ticks() > 0);
 }
 
 // Payments are kept by the accounts file, as the day on which one came; "": none.
@@ -143,10 +147,11 @@ server::Response store_payment(const Services& services, const server::Request& 
   return day.empty() ? server::Response{.status = 204} : json(payment_facts(day));
 }
 
-void write_stored_invoice(JsonWriter& out, const StoredInvoice& one, const std::string& paid) {
+void write_stored_invoice(JsonWriter& out, const StoredInvoice& one, const std::string& paid,
+                          const std::string& today) {
   out.begin_object().field("number", one.record.number);
   write_shown(out, one.invoice);
-  write_due(out, one.invoice, paid);
+  write_due(out, one.invoice, paid, today);
   out.field("issued_at", one.record.issued_at)
       .field("digest", pennyweight::to_text(one.record.digest))
       .end_object();
@@ -221,6 +226,7 @@ server::Response get_invoices(const Services& services, const server::Request& r
   QueryParams params(request);
   const auto month = params.month("month");
   const auto customer = params.text("customer");
+  const auto number = params.text("number");
   const Page page = params.page(kInvoiceList);
   if (auto problem = params.problem()) return *std::move(problem);
   auto all = ask_ledger(services, [](Store& store) { return issued_invoices(store); });
@@ -228,10 +234,12 @@ server::Response get_invoices(const Services& services, const server::Request& r
   std::erase_if(*all, [&](const StoredInvoice& one) {
     return (month && one.record.month != *month) ||
            (customer && one.record.customer != *customer) ||
+           (number && one.record.number != *number) ||
            !sees_invoice(principal_of(request), one.invoice);
   });
   const auto part = cut_page(kInvoiceList, page, *std::move(all),
                              [](const StoredInvoice& one) { return one.record.number; });
+  const std::string today = local_date(services.clock.now(), services.config.policy.time_zone);
   std::map<std::string, std::string> payments;
   for (const StoredInvoice& one : part.entries) {
     auto day = paid_on(services, one.record.number);
@@ -240,7 +248,7 @@ server::Response get_invoices(const Services& services, const server::Request& r
   }
   return with_body_etag(
       list(part.entries, part.next, [&](JsonWriter& out, const StoredInvoice& one) {
-        write_stored_invoice(out, one, payments[one.record.number]);
+        write_stored_invoice(out, one, payments[one.record.number], today);
       }));
 }
 
@@ -335,7 +343,7 @@ server::Response issue_invoices(const Services& services, const server::Request&
   for (const Invoice& one : month->prepared) {
     out.begin_object().field("number", one.number);
     write_shown(out, one);
-    write_due(out, one, "");
+    write_due(out, one, "", "");
     out.field("issued_at", now)
         .field("digest", pennyweight::to_text(hash_of(render_invoice(one, "json"))))
         .end_object();
@@ -349,8 +357,9 @@ server::Response issue_invoices(const Services& services, const server::Request&
 server::Response pay_invoice(const Services& services, const server::Request& request) {
   QueryParams params(request);
   JsonBody body(request);
-  const auto day = parse_date(body.required("paid_on"));
-  const auto today = parse_date(local_date(services.clock.now(), services.config.policy.time_zone));
+  const std::string now = local_date(services.clock.now(), services.config.policy.time_zone);
+  const auto today = parse_date(now);
+  const auto day = parse_date(body.text("paid_on").value_or(now));
   if (!day) {
     body.reject("paid_on", "must be a date such as 2026-04-02");
   } else if (today && *day > *today) {

@@ -136,13 +136,23 @@ std::pair<Date, Date> last_period(access::ViewPeriod every, Date today) {
   return {today - days(1), today - days(1)};
 }
 
-std::optional<std::pair<Date, Date>> due_period(const access::ViewSchedule& schedule, Date today) {
-  const auto period = last_period(schedule.every, today);
-  // Dates as texts are in the order of time.
-  if (!schedule.sent_until.empty() && schedule.sent_until >= to_text(period.second)) {
-    return std::nullopt;
+std::optional<std::pair<Date, Date>> due_period(const access::ViewSchedule& schedule, Date today,
+                                                std::optional<Date> complete_until) {
+  constexpr int kPeriodsBack = 7;
+  const auto is_ready = [&](const std::pair<Date, Date>& period) {
+    return (complete_until && *complete_until >= period.second) ||
+           today - period.second > kViewWaits;
+  };
+  std::optional<std::pair<Date, Date>> earliest;
+  auto period = last_period(schedule.every, today);
+  for (int i = 0; i < kPeriodsBack; ++i) {
+    // Dates as texts are in the order of time.
+    if (schedule.sent_until >= to_text(period.second)) break;
+    if (schedule.sent_until.empty() && is_ready(period)) return period;
+    earliest = period;
+    period = last_period(schedule.every, period.first);
   }
-  return period;
+  return earliest && is_ready(*earliest) ? earliest : std::nullopt;
 }
 
 Result<void> check_sendable_view(const access::SavedView& view) {
@@ -171,7 +181,8 @@ Result<ViewReport> view_report(const Services& services, const access::SavedView
       .csv = "",
       .file_name = fmt::format("costs-{}-{}.csv", to_text(first), to_text(last)),
       .json = "",
-      .address = user->email};
+      .address = user->email,
+      .may_tell_others = may_access(owner, access::Permission::kManageBudgets)};
   report.text +=
       fmt::format("\nThe page: {}\nSent since {} scheduled this view; Explore, Views, ends it.\n",
                   view.query, view.user);

@@ -4,6 +4,7 @@
 // asks, so that it says what the owner would see.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,15 +21,23 @@ struct ViewReport {
   std::string text;     // for people, in lines of at most 100 columns where names allow it
   std::string csv;      // for spreadsheets: no text is taken for a formula
   std::string file_name;
-  std::string json;     // {"view": …, "period": …, "tables": […]}
-  std::string address;  // the owner's mail address; may be empty
+  std::string json;              // {"view": …, "period": …, "tables": […]}
+  std::string address;           // the owner's mail address; may be empty
+  bool may_tell_others = false;  // the owner may choose what others receive
 };
 
 // The last whole period before `today`, as its first and last day.
 std::pair<Date, Date> last_period(access::ViewPeriod every, Date today);
 
-// The period to send next; nothing: it is sent already. `today`: in the zone of the policy.
-std::optional<std::pair<Date, Date>> due_period(const access::ViewSchedule& schedule, Date today);
+// How long a period waits for its costs: bills come late.
+inline constexpr std::chrono::days kViewWaits{3};
+
+// The period to send next: the earliest of the last seven that was not sent, once costs are there
+// up to its last day, or it is over for kViewWaits. The first time, the latest that is ready.
+// Nothing: all are sent, or none is ready. `today`: in the zone of the policy; `complete_until`:
+// the last day with all costs.
+std::optional<std::pair<Date, Date>> due_period(const access::ViewSchedule& schedule, Date today,
+                                                std::optional<Date> complete_until);
 
 // Whether a view can be sent: an Error of kBadValue says why not.
 Result<void> check_sendable_view(const access::SavedView& view);

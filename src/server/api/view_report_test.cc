@@ -7,38 +7,67 @@
 namespace pennyweight::api {
 namespace {
 
-std::string due(access::ViewPeriod every, const char* sent_until, const char* today) {
+std::string due(access::ViewPeriod every, const char* sent_until, const char* today,
+                const char* complete_until) {
+  const auto complete = parse_date(complete_until);
   const auto period =
       due_period({.every = every, .receiver = {}, .sent_until = sent_until, .problem = {}},
-                 *parse_date(today));
+                 *parse_date(today), complete ? std::optional(*complete) : std::nullopt);
   return period ? to_text(period->first) + " " + to_text(period->second) : "";
 }
 
-TEST(ViewReport, AWholePeriodIsDueOnce) {
+TEST(ViewReport, EachWholePeriodIsDueOnceItsCostsAreThere) {
   using enum access::ViewPeriod;
   struct Row {
     access::ViewPeriod every;
     const char* sent_until;
     const char* today;
+    const char* complete_until;
     const char* due;
   };
   const Row rows[] = {
-      {kDay, "", "2026-03-01", "2026-02-28 2026-02-28"},
-      {kDay, "2026-02-28", "2026-03-01", ""},
-      {kDay, "2026-02-28", "2026-03-02", "2026-03-01 2026-03-01"},
+      {kDay, "", "2026-03-01", "2026-02-28", "2026-02-28 2026-02-28"},
+      {kDay, "2026-02-28", "2026-03-01", "2026-02-28", ""},
+      {kDay, "2026-02-28", "2026-03-02", "2026-03-01", "2026-03-01 2026-03-01"},
       // 2026-03-02 is a Monday.
-      {kWeek, "", "2026-03-01", "2026-02-16 2026-02-22"},
-      {kWeek, "", "2026-03-02", "2026-02-23 2026-03-01"},
-      {kWeek, "2026-03-01", "2026-03-08", ""},
-      {kWeek, "2026-03-01", "2026-03-09", "2026-03-02 2026-03-08"},
-      {kMonth, "", "2024-03-31", "2024-02-01 2024-02-29"},
-      {kMonth, "2026-02-28", "2026-03-31", ""},
-      {kMonth, "", "2026-01-01", "2025-12-01 2025-12-31"},
-      // What was missed while nothing ran is not made up for: only the last one is sent.
-      {kDay, "2026-02-01", "2026-03-01", "2026-02-28 2026-02-28"},
-      {kMonth, "2027-01-31", "2026-03-01", ""},
+      {kWeek, "", "2026-03-01", "2026-02-28", "2026-02-16 2026-02-22"},
+      {kWeek, "", "2026-03-02", "2026-03-01", "2026-02-23 2026-03-01"},
+      {kWeek, "2026-03-01", "2026-03-08", "2026-03-07", ""},
+      {kWeek, "2026-03-01", "2026-03-09", "2026-03-08", "2026-03-02 2026-03-08"},
+      {kMonth, "", "2024-03-31", "2024-03-30", "2024-02-01 2024-02-29"},
+      {kMonth, "2026-02-28", "2026-03-31", "2026-03-30", ""},
+      {kMonth, "", "2026-01-01", "2025-12-31", "2025-12-01 2025-12-31"},
+      {kMonth, "2027-01-31", "2026-03-01", "2026-02-28", ""},
+      // What was missed is made up for, the earliest first, a week of days at most.
+      {kDay, "2026-02-26", "2026-03-01", "2026-02-28", "2026-02-27 2026-02-27"},
+      {kDay, "2026-01-01", "2026-03-01", "2026-02-28", "2026-02-22 2026-02-22"},
+      {kWeek, "2026-02-15", "2026-03-04", "2026-03-03", "2026-02-16 2026-02-22"},
+      // Costs that come two days late.
+      {kDay, "", "2026-03-05", "2026-03-03", "2026-03-03 2026-03-03"},
+      {kDay, "2026-03-03", "2026-03-05", "2026-03-03", ""},
+      // Without costs a period is sent when it is over for more than three days.
+      {kDay, "", "2026-03-05", "", "2026-03-01 2026-03-01"},
+      {kDay, "2026-03-01", "2026-03-05", "2026-02-20", ""},
+      {kDay, "2026-03-01", "2026-03-06", "2026-02-20", "2026-03-02 2026-03-02"},
   };
-  for (const Row& row : rows) EXPECT_EQ(due(row.every, row.sent_until, row.today), row.due);
+  for (const Row& row : rows) {
+    EXPECT_EQ(due(row.every, row.sent_until, row.today, row.complete_until), row.due)
+        << row.sent_until << " " << row.today << " " << row.complete_until;
+  }
+}
+
+TEST(ViewReport, WithCostsTwoDaysLateEachDayIsSentOnce) {
+  std::string sent;
+  access::ViewSchedule schedule{
+      .every = access::ViewPeriod::kDay, .receiver = {}, .sent_until = {}, .problem = {}};
+  for (Date today = *parse_date("2026-03-10"); today < *parse_date("2026-03-15");
+       today += std::chrono::days(1)) {
+    while (const auto period = due_period(schedule, today, today - std::chrono::days(2))) {
+      schedule.sent_until = to_text(period->second);
+      sent += schedule.sent_until.substr(8) + " ";
+    }
+  }
+  EXPECT_EQ(sent, "08 09 10 11 12 ");
 }
 
 TEST(ViewReport, OnlyViewsOfExploreAreSent) {

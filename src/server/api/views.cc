@@ -171,6 +171,7 @@ Response add_view(const Services& services, const Request& request) {
   view.name = body.required("name");
   view.query = body.required("query");
   view.shared = body.boolean("shared").value_or(false);
+  if (view.shared && who.is_client()) body.reject("shared", "clients share no views");
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto problem = body.problem()) return *std::move(problem);
   RecordedChange change(services.audit_log, author_of(request), "view.add",

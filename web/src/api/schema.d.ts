@@ -574,7 +574,8 @@ export interface paths {
         /**
          * Where work of clients ran that may not run there, or beside others.
          * @description The charges and facts of a month, held to guardrails.clients: regions, accounts, node pools,
-         *     dedicated nodes, and GPUs shared with others without MIG.
+         *     dedicated nodes, and GPUs shared with others without MIG. Who may read the audit log also
+         *     gets who sees what the clients are charged, and who changed what in the month.
          */
         get: operations["getCompliance"];
         put?: never;
@@ -2519,6 +2520,8 @@ export interface components {
              * @description Null: no payment is known.
              */
             paid_on: string | null;
+            /** @description It was due before today, and no payment is known. */
+            overdue: boolean;
             issued_at: components["schemas"]["Instant"];
             digest: components["schemas"]["Digest"];
         };
@@ -4474,7 +4477,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description For each currency the clients, then the findings. */
+            /** @description For each currency the clients, then the findings; then access and changes. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5311,6 +5314,8 @@ export interface operations {
                 month?: components["parameters"]["Month"];
                 /** @description Only this customer. */
                 customer?: string;
+                /** @description Only this invoice. */
+                number?: string;
                 /** @description The maximum number of entries. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where to continue, `next` of the previous answer. Other texts are refused. */
@@ -5511,9 +5516,9 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: date
-                     * @description The day on which the payment came, not in the future.
+                     * @description The day on which the payment came, not in the future; by default today.
                      */
-                    paid_on: string;
+                    paid_on?: string;
                 };
             };
         };

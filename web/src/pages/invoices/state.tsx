@@ -10,7 +10,6 @@ import { FormError, TextField } from "../../components/form";
 import { compare } from "../../util/money";
 import { dayShort } from "../../util/text";
 
-const today = () => new Date().toISOString().slice(0, 10);
 const dayYear = (day: string) => `${dayShort(day)} ${day.slice(0, 4)}`;
 const isToBePaid = (one: Pick<IssuedInvoice, "total" | "kind">) => compare(one.total, "0") > 0 && one.kind !== "credit_note";
 
@@ -20,15 +19,15 @@ export const stateRank = (one: IssuedInvoice): string => (one.paid_on ? `2 ${one
 export function InvoiceState({ of }: { of: IssuedInvoice }) {
   if (of.paid_on) return <Badge tone="good" title={`on ${dayYear(of.paid_on)}`}>paid</Badge>;
   if (!isToBePaid(of)) return <Badge>{of.kind === "credit_note" ? "credit" : "issued"}</Badge>;
-  if (of.due_on && of.due_on < today()) return <Badge tone="bad">overdue since {dayYear(of.due_on)}</Badge>;
+  if (of.overdue && of.due_on) return <Badge tone="bad">overdue since {dayYear(of.due_on)}</Badge>;
   return of.due_on ? <Badge>due {dayYear(of.due_on)}</Badge> : <Badge>issued</Badge>;
 }
 
 // On the page of an invoice, for those who may issue them.
 export function Payment({ number }: { number: string }) {
-  const all = useQuery<List<IssuedInvoice>>("/invoices", { limit: 1000 });
+  const all = useQuery<List<IssuedInvoice>>("/invoices", { number });
   const [open, setOpen] = useState(false);
-  const [day, setDay] = useState(today());
+  const [day, setDay] = useState("");
   const [error, setError] = useState<ApiError>();
   const one = all.data?.data.find((known) => known.number === number);
   if (!one) return null;
@@ -41,9 +40,9 @@ export function Payment({ number }: { number: string }) {
       {isToBePaid(one) && (one.paid_on
         ? <Button tone="quiet" onClick={() => change(remove(path), `${number} is not paid.`)}>Not paid</Button>
         : <Button icon="check" onClick={() => setOpen(true)}>Paid…</Button>)}
-      <Confirm title={`${number} was paid`} open={open} onClose={() => setOpen(false)} onConfirm={() => change(put(path, { paid_on: day }), `${number} is paid.`)} confirm="Paid">
+      <Confirm title={`${number} was paid`} open={open} onClose={() => setOpen(false)} onConfirm={() => change(put(path, day ? { paid_on: day } : {}), `${number} is paid.`)} confirm="Paid">
         <div class="form">
-          <TextField label="On" type="date" value={day} onValue={setDay} required />
+          <TextField label="On" type="date" value={day} onValue={setDay} hint="Empty: today." />
           <FormError error={error} />
         </div>
       </Confirm>
