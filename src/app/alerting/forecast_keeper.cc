@@ -39,7 +39,7 @@ Result<void> ForecastKeeper::keep_by(const std::string& by, Date today) {
 }
 
 // Of the month of the first day that is not complete.
-Result<void> ForecastKeeper::forecast_month(Date today) {
+Result<std::shared_ptr<const MonthForecast>> ForecastKeeper::forecast_month(Date today) {
   std::shared_ptr<const MonthForecast> found;
   ForecastQuery query{.costs = {.by = "", .today = today}};
   query.events = TRY(events_());
@@ -66,9 +66,7 @@ Result<void> ForecastKeeper::forecast_month(Date today) {
     }
     found = std::make_shared<const MonthForecast>(std::move(month));
   }
-  const std::lock_guard lock(mutex_);
-  month_ = std::move(found);
-  return {};
+  return found;
 }
 
 std::shared_ptr<const MonthForecast> ForecastKeeper::month() const {
@@ -81,7 +79,12 @@ void ForecastKeeper::keep(Date today) {
   for (const std::string& by : {std::string(), config_.alerts.anomalies_by}) {
     if (const auto kept = keep_by(by, today); !kept) why = kept.error().message;
   }
-  if (const auto known = forecast_month(today); !known) why = known.error().message;
+  auto month = forecast_month(today);
+  if (!month) why = month.error().message;
+  {
+    const std::lock_guard lock(mutex_);
+    month_ = month ? *std::move(month) : nullptr;
+  }
   if (std::exchange(reported_, why) == why || why.empty()) return;
   log_.warn("forecasts", {{"doing", "keep forecasts"}, {"why", why}});
 }

@@ -42,7 +42,8 @@ class ForecastKeeper {
   std::shared_ptr<const MonthForecast> month() const;
 
  private:
-  Result<void> forecast_month(Date today);
+  // Null: nothing is known of it.
+  Result<std::shared_ptr<const MonthForecast>> forecast_month(Date today);
   Result<void> keep_by(const std::string& by, Date today);
 
   const Config& config_;

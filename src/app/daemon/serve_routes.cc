@@ -465,8 +465,9 @@ void add_plan(const ServeRouteContext& context, MetricsText& metrics) {
                  "What the month that goes on is forecast to cost in all; low and high: the range "
                  "that holds 80 %.");
   const auto add_month = [&](std::string_view bound, const Money& amount) {
-    metrics.sample({{"bound", bound}, {"currency", amount.currency().text()}},
-                   to_text(amount.amount()));
+    metrics.sample(
+        {{"month", month->month}, {"bound", bound}, {"currency", amount.currency().text()}},
+        to_text(amount.amount()));
   };
   if (month) add_month("expected", month->amount);
   if (month && month->range80) {

@@ -20,6 +20,8 @@ namespace {
 constexpr int kComparedWeeks = 4;
 // Of so many incidents, the newest, more is asked than their days.
 constexpr std::size_t kDetailedMax = 20;
+// For the hours of all of them, so that an answer is never long in the making.
+constexpr std::uint64_t kPostingsInAllMax = 200'000;
 // Its values are machines, which have nodes and a price.
 constexpr std::string_view kMachineCause = "instance_type";
 
@@ -138,10 +140,24 @@ std::string describe(const FoundAnomaly& found, const std::string& machines) {
                      signed_money_text(found.split.mix), signed_money_text(found.split.rest));
 }
 
+// Postings while some are `left` of those that one answer may read; then an Error of kLimit.
+PostingSource at_most_in_all(const PostingSource& postings, std::uint64_t& left) {
+  return [&postings, &left](const SummaryQuery& query,
+                            std::uint64_t at_most) -> Result<std::vector<Posting>> {
+    const std::uint64_t wanted = std::min(at_most, left);
+    std::vector<Posting> found;
+    if (wanted > 0) found = TRY(postings(query, wanted));
+    left -= std::min<std::uint64_t>(left, found.size());
+    if (found.size() < wanted) return found;
+    return fail(ErrorCode::kLimit, "there are too many postings");
+  };
+}
+
 // Finds the hour in which an incident began, and what changed of the machines behind it. Where the
 // postings can't be read now, its days are told alone: they are not less true.
 Result<std::string> look_closer(const AnomalyQuery& params, const Policy& policy,
-                                const SummarySource& summarise, FoundAnomaly& found) {
+                                const SummarySource& summarise, const PostingSource& postings,
+                                FoundAnomaly& found) {
   if (params.costs.cost == kGpuHourCost || found.key == kOtherKeys) return std::string();
   IncidentHourQuery query{.filters = {},
                           .cost = TRY(parse_one_cost(params.costs.cost)),
@@ -154,7 +170,7 @@ Result<std::string> look_closer(const AnomalyQuery& params, const Policy& policy
   if (!params.costs.by.empty()) {
     std::ranges::move(row_filters(params.costs.by, found.key), std::back_inserter(query.filters));
   }
-  const auto hour = find_incident_hour(query, policy, params.postings);
+  const auto hour = find_incident_hour(query, policy, postings);
   if (hour) found.hour = hour->value_or("");
   if (found.causes.empty() || params.cause != kMachineCause ||
       found.causes.front().key.starts_with('(')) {
@@ -217,10 +233,12 @@ Result<std::vector<FoundAnomaly>> query_anomalies(const AnomalyQuery& params, co
   std::ranges::stable_sort(found, [](const FoundAnomaly& a, const FoundAnomaly& b) {
     return std::tuple(b.last, b.first) < std::tuple(a.last, a.first);
   });
+  std::uint64_t left = kPostingsInAllMax;
   for (std::size_t i = 0; i < found.size(); ++i) {
     std::string machines;
     if (params.postings && i < kDetailedMax) {
-      machines = TRY(look_closer(params, policy, summarise, found[i]));
+      machines = TRY(
+          look_closer(params, policy, summarise, at_most_in_all(params.postings, left), found[i]));
     }
     found[i].sentence = describe(found[i], machines);
   }

@@ -35,6 +35,9 @@ class EventChooser {
 
   void add(const KnownEvent& event) {
     if ((event.to && *event.to < history_.first_day) || event.from > last_) return;
+    // Of other values, or of a dimension that the filters don't name, nothing is said: whoever sees
+    // these costs need not see those.
+    if (!event.key.empty() && (excludes(event) || !is_near(event))) return;
     if (event.per_day && event.per_day->currency() != currency_) {
       const auto unit = [](Currency one) {
         return one == kGpuHourUnit ? std::string("GPU-hours") : one.text();
@@ -43,7 +46,6 @@ class EventChooser {
                                           unit(event.per_day->currency()), unit(currency_)));
     }
     if (event.key.empty()) return take(event, "");
-    if (excludes(event)) return;
     if (by_.empty()) return add_to_whole(event);
     if (event.by.empty() || event.by == by_) return add_to_part(event);
     if (event.percent && selects_event(scope_, event)) return take(event, "");
@@ -69,17 +71,27 @@ class EventChooser {
     });
   }
 
+  // Whether the costs may be the event's: they are all that there are, the filters name its value,
+  // or they have parts by its dimension.
+  bool is_near(const KnownEvent& event) const {
+    if (scope_.empty()) return true;
+    if (!by_.empty() && (event.by.empty() || event.by == by_)) return true;
+    return std::ranges::any_of(scope_,
+                               [&](const SummaryFilter& filter) { return names(filter, event); });
+  }
+
   void add_to_whole(const KnownEvent& event) {
-    const bool is_within = scope_.empty() || std::ranges::any_of(scope_, [&](const auto& filter) {
-                             return names(filter, event);
-                           });
     if (event.percent && selects_event(scope_, event)) return take(event, "");
-    if (event.per_day && is_within) return take(event, history_.parts.front().key);
-    if (!is_within && event.by.empty()) return;  // perhaps of another value altogether
-    leave_out(event, event.percent ? fmt::format("what {} costs can't be told apart in this sum",
-                                                 event_key_text(event))
-                                   : fmt::format("whether {} is among these costs is not known",
-                                                 event_key_text(event)));
+    // Beside another filter, such as a cluster's, the same amount would count in each of them.
+    const bool is_whole = std::ranges::all_of(
+        scope_, [&](const SummaryFilter& filter) { return names(filter, event); });
+    if (event.per_day && is_whole) return take(event, history_.parts.front().key);
+    leave_out(event, event.percent
+                         ? fmt::format("what {} costs can't be told apart in this sum",
+                                       event_key_text(event))
+                         : fmt::format("these are a part of what {} costs, and how much of the "
+                                       "amount is theirs is not known",
+                                       event_key_text(event)));
   }
 
   void add_to_part(const KnownEvent& event) {

@@ -73,6 +73,12 @@ TEST(KnownEvents, OfOthersAreNoneOfTheirs) {
   KnownEvent past = adds("nlp", "team");
   past.from = past.to.emplace(kEventsFirst - std::chrono::days(1));
   EXPECT_EQ(choice(past, "team", {}, history({"nlp"})), "||");
+  // Whoever sees what nlp costs need not see what is known of a client, or of another team.
+  EXPECT_EQ(choice(adds("rival", "client"), "", kNlp, whole), "||");
+  KnownEvent foreign = adds("cv", "team");
+  foreign.per_day = Money::from_units(5, Currency("EUR"));
+  EXPECT_EQ(choice(foreign, "", kNlp, whole), "||");
+  EXPECT_EQ(choice(foreign, "team", kNlp, history({"nlp"})), "||");
   KnownEvent later = adds("nlp", "team");
   later.from = kEventsFirst + std::chrono::days(60);
   EXPECT_EQ(choice(later, "team", {}, history({"nlp"})), "||") << "no day of it is forecast";
@@ -93,8 +99,8 @@ TEST(KnownEvents, WhatIsNotExactIsNamed) {
   named(choice(leaves("nlp", "team"), "", {}, history({"(all)"})), "can't be told apart");
   named(choice(leaves("nlp", "team"), "", kTwo, history({"(all)"})), "can't be told apart");
   named(choice(adds("nlp", "team"), "cluster", {}, history({"a"})), "forecasts by team have it");
-  named(choice(adds("nlp", "team"), "", {{"cluster", {"a"}, false}}, history({"(all)"})),
-        "is not known");
+  const std::vector<SummaryFilter> east = {{"team", {"nlp"}, false}, {"cluster", {"east"}, false}};
+  named(choice(adds("nlp", "team"), "", east, history({"(all)"})), "a part of what team nlp costs");
   named(choice(adds("acme", "team"), "team", {{"cluster", {"a"}, false}}, history({"nlp"})),
         "is not known");
   named(choice(adds("nlp", "team"), "team", {}, history({"nlp"}, kGpuHourUnit)),

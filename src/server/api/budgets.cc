@@ -41,7 +41,7 @@ Response get_budgets(const Services& services, const Request& request) {
       return !is_of_whole_scope(one, queries.who(), policy);
     });
   }
-  const auto events = visible_events(services, {});
+  const auto events = visible_events(services, queries.who());
   if (!events) return refusal(events.error());
   DailyCostQuery days;
   if (auto known = set_known_days(services, queries, today, days); !known) {

@@ -39,7 +39,7 @@ Result<std::vector<Table>> report(const Services& services, const Request& reque
                                   const ClientReportQuery& query) {
   const ScopedQueries queries(services, request);
   const std::vector<Budget> budgets = TRY(visible_budgets(services, queries.who()));
-  const auto events = TRY(visible_events(services, {}));
+  const auto events = TRY(visible_events(services, queries.who()));
   const Date today =
       TRY(parse_date(local_date(services.clock.now(), services.config.policy.time_zone)));
   return ask_ledger(services, [&](Store& store) {

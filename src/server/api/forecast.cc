@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,17 @@ using server::Response;
 
 constexpr std::uint64_t kForecastKeysMax = 200;
 constexpr std::uint64_t kForecastDaysDefault = 30;
+
+// Amounts of events are in the currency of the costs, at the rates of the newest ones. One that has
+// no rate stays as it is: it does not count, and a note says so.
+void convert_events(const ScopedQueries& queries, ForecastQuery& query) {
+  const Date last = query.costs.complete_until.value_or(query.costs.today);
+  for (forecasting::KnownEvent& event : query.events) {
+    if (!event.per_day || event.per_day->currency() == kGpuHourUnit) continue;
+    const auto converted = queries.in_currency(*event.per_day, to_text(last).substr(0, 7));
+    if (converted) event.per_day = *converted;
+  }
+}
 
 }  // namespace
 
@@ -58,6 +70,7 @@ Response get_forecast(const Services& services, const Request& request) {
   if (auto known = set_known_days(services, queries, today, query.costs); !known) {
     return refusal(known.error());
   }
+  convert_events(queries, query);
   const auto result = query_forecast(
       query, policy, [&](const SummaryQuery& summary) { return queries.summarise(summary); });
   // Nothing was spent yet: an answer without tables, not an error.

@@ -55,7 +55,8 @@ bool may_change_event(const access::Principal& who, const KnownEvent& event) {
 
 bool sees_event(const access::Principal& who, const KnownEvent& event) {
   if (!who.is_scoped() || event.key.empty()) return true;
-  return std::ranges::any_of(who.scope, [&](const SummaryFilter& filter) {
+  // A part of what a value costs is not the value.
+  return std::ranges::all_of(who.scope, [&](const SummaryFilter& filter) {
     return !filter.negate && (event.by.empty() || event.by == filter.dimension) &&
            std::ranges::find(filter.values, event.key) != filter.values.end();
   });
