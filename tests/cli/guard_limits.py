@@ -82,6 +82,11 @@ for policy in ("cel", "kyverno", "gatekeeper"):
     text = run("guard", "export", "--policy", policy)
     expect("rule 'costly': it asks for a price" in text and len(list(yaml.safe_load_all(text))) >= 1, f"{policy}: {text}")
 
+# A department is not called like a project: one would take the other's place.
+(cwd / "pennyweight.yaml").write_text("store: {path: ledger.duckdb}\nguardrails: {limits: [{name: pennyweight, gpus: {H100-SXM5-80GB: 1}}]}\n")
+queues = [(one["metadata"]["name"], one["spec"].get("parentQueue")) for one in yaml.safe_load_all(run("guard", "limits", "--export", "runai")) if one]
+expect(queues == [("pennyweight-department", None), ("pennyweight", "pennyweight-department")], f"{queues}")
+
 # Limits without rules are checked, in the currency that they are in.
 (cwd / "pennyweight.yaml").write_text("store: {path: ledger.duckdb}\nguardrails: {limits: [{name: nlp, gpus: {H100-SXM5-80GB: 1}}]}\n")
 (cwd / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {team: nlp}}\nspec: {containers: [{name: a, image: a}]}\n")

@@ -93,6 +93,8 @@ found = {(row["cluster"], row["team"]) for row in out[0]["rows"]}
 expect(("west", "vision") in found and ("east", "vision") not in found, f"{found}")
 
 for options, text in [(["--spill-over", "cluster@30m", "--cluster", "north"], "no cluster 'north'"),
+                      (["--spill-over", "cluster@30m", "--cluster", "east"], "'east' is one cluster"),
+                      (["--spill-over", "cluster@30m", "--cluster", "east,east"], "is one cluster"),
                       (["--spill-over", "cluster@30m", "--preempt", "--scheduler", "priority"], "can't be combined"),
                       (["--spill-over", "clusters@30m"], "--spill-over 'clusters@30m'"),
                       (["--spill-over", "region@30m", "--cluster", "east"], "in one region")]:

@@ -81,6 +81,41 @@ TEST(TerraformPlan, ReadsMachinesOfTheThreeClouds) {
   EXPECT_EQ(reading.without_cost, 1U);
 }
 
+// Each instance of for_each takes the template with its own key, in any order of the plan.
+TEST(TerraformPlan, TakesTheTemplateWithTheSameKey) {
+  const std::string configuration = R"({"terraform_version": "1.9.0", "configuration": {
+     "root_module": {"resources": [
+      {"address": "aws_autoscaling_group.g", "expressions": {"launch_template": [{"id":
+        {"references": ["aws_launch_template.t", "each.key"]}}]}},
+      {"address": "aws_autoscaling_group.fixed", "expressions": {"launch_template": [{"id":
+        {"references": ["aws_launch_template.t[\"small\"].id",
+          "aws_launch_template.t[\"small\"]", "aws_launch_template.t"]}}]}}]}},
+   "resource_changes": [)";
+  const auto resource = [](const std::string& type, const std::string& name,
+                           const std::string& after) {
+    return R"({"address": ")" + type + "." + name + R"(", "type": ")" + type +
+           R"(", "change": {"after": )" + after + "}}";
+  };
+  const std::string big =
+      resource("aws_launch_template", R"(t[\"big\"])", R"({"instance_type": "p5.48xlarge"})");
+  const std::string small =
+      resource("aws_launch_template", R"(t[\"small\"])", R"({"instance_type": "g5.xlarge"})");
+  const std::string groups =
+      resource("aws_autoscaling_group", R"(g[\"small\"])", R"({"desired_capacity": 1})") + "," +
+      resource("aws_autoscaling_group", R"(g[\"big\"])", R"({"desired_capacity": 1})") + "," +
+      resource("aws_autoscaling_group", "fixed", R"({"desired_capacity": 1})") + "," +
+      resource("aws_autoscaling_group", R"(g[\"other\"])", R"({"desired_capacity": 1})");
+  for (const std::string& templates : {big + "," + small, small + "," + big}) {
+    const auto reading = read_text(configuration + templates + "," + groups + "]}");
+    ASSERT_EQ(reading.workloads.size(), 3U);
+    EXPECT_EQ(reading.workloads[0].groups.at(0).place.instance_type, "g5.xlarge");
+    EXPECT_EQ(reading.workloads[1].groups.at(0).place.instance_type, "p5.48xlarge");
+    EXPECT_EQ(reading.workloads[2].groups.at(0).place.instance_type, "g5.xlarge");
+    ASSERT_EQ(reading.unpriced.size(), 1U);
+    EXPECT_NE(reading.unpriced[0].reason.find("does not say which"), std::string::npos);
+  }
+}
+
 TEST(TerraformPlan, FollowsTemplatesAndZones) {
   const auto reading = read_text(R"({"terraform_version": "1.9.0",
    "configuration": {"root_module": {

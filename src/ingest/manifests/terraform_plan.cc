@@ -240,6 +240,18 @@ class PlanReader {
     return plain;
   }
 
+  // The keys of an address: [0] and ["x"] of the one above.
+  static std::vector<std::string> keys_of(std::string_view address) {
+    std::vector<std::string> keys;
+    int depth = 0;
+    for (const char c : address) {
+      if (c == '[' && depth++ == 0) keys.emplace_back();
+      if (depth > 0) keys.back() += c;
+      if (c == ']' && depth > 0) --depth;
+    }
+    return keys;
+  }
+
   void collect_module(const DocumentNode& module) {
     for (const DocumentNode& resource : module["resources"].items) {
       if (resource["mode"].scalar != "data") resources_.push_back({&resource, &resource["values"]});
@@ -265,12 +277,40 @@ class PlanReader {
     for (const DocumentNode& item : node.items) collect_references(item, references);
   }
 
+  using PlannedByAddress = std::multimap<std::string, PlannedResource>;
+
+  // Of the instances of a template, the one that the resource at an address takes: that with the
+  // keys that it names, with its own keys, or without keys in its module. `last`: not known.
+  static PlannedByAddress::const_iterator choose_instance(PlannedByAddress::const_iterator first,
+                                                          PlannedByAddress::const_iterator last,
+                                                          std::string_view address,
+                                                          const std::vector<std::string>& named) {
+    if (std::next(first) == last) return first;
+    const std::vector<std::string> own = keys_of(address);
+    std::vector<std::string> module = own;
+    if (address.ends_with(']')) module.pop_back();
+    const auto with_keys = [&](const std::vector<std::string>& keys) {
+      return std::find_if(first, last, [&](const auto& planned) {
+        return keys_of((*planned.second.resource)["address"].scalar) == keys;
+      });
+    };
+    if (!named.empty()) {
+      std::vector<std::string> keys = module;
+      keys.insert(keys.end(), named.begin(), named.end());
+      return with_keys(keys);
+    }
+    const auto same = with_keys(own);
+    return same != last ? same : with_keys(module);
+  }
+
   // The template or cluster that a resource names in one of these arguments.
   struct NamedTemplate {
     const MachineResource* kind = nullptr;
     const DocumentNode* values = nullptr;
+    bool is_one_of_several = false;  // the plan doesn't say which of them
   };
-  NamedTemplate find_template(const std::string& address, std::string_view arguments) const {
+  NamedTemplate find_template(const std::string& full_address, std::string_view arguments) const {
+    const std::string address = without_keys(full_address);
     const auto configured = expressions_.find(address);
     if (configured == expressions_.end()) return {};
     const std::string type_and_name = [&] {
@@ -285,11 +325,14 @@ class PlanReader {
       arguments.remove_prefix(std::min(cut + 1, arguments.size()));
     }
     for (const std::string& reference : references) {
-      const auto planned = values_.find(type_and_name + without_keys(reference));
-      if (planned == values_.end()) continue;
-      const std::string& type = (*planned->second.resource)["type"].scalar;
+      const auto [first, last] = values_.equal_range(type_and_name + without_keys(reference));
+      if (first == last) continue;
+      const std::string& type = (*first->second.resource)["type"].scalar;
       const auto* const kind = std::ranges::find(kTemplates, type, &MachineResource::type);
-      if (kind != std::end(kTemplates)) return {kind, planned->second.values};
+      if (kind == std::end(kTemplates)) continue;
+      const auto found = choose_instance(first, last, full_address, keys_of(reference));
+      if (found == last) return {kind, nullptr, true};
+      return {kind, found->second.values, false};
     }
     return {};
   }
@@ -321,6 +364,12 @@ class PlanReader {
       if (group.place.region.empty() && !named.kind->place.empty()) {
         group.place.region = region_of(follow(*named.values, named.kind->place).scalar);
       }
+    }
+    if (named.is_one_of_several &&
+        (group.place.instance_type.empty() || group.place.region.empty())) {
+      return fail(ErrorCode::kBadValue,
+                  "the plan has several of what it refers to, and does not say which of them it "
+                  "takes");
     }
     if (group.place.instance_type.empty()) {
       return fail(ErrorCode::kBadValue,
@@ -434,8 +483,7 @@ class PlanReader {
     workload.line = resource.line;
     workload.kind = type;
     workload.name = resource["address"].scalar;
-    const NamedTemplate named =
-        find_template(without_keys(resource["address"].scalar), known->refers_by);
+    const NamedTemplate named = find_template(resource["address"].scalar, known->refers_by);
     auto group = read_machines(*known, values, named, workload.notes);
     if (!group) {
       set_aside(resource, group.error().message);
@@ -457,7 +505,7 @@ class PlanReader {
   std::vector<std::pair<std::string, std::string>> regions_;  // by provider
   std::map<std::string, const DocumentNode*> expressions_;    // by address without keys
   std::vector<PlannedResource> resources_;
-  std::map<std::string, PlannedResource> values_;  // by address without keys; the first instance
+  PlannedByAddress values_;  // by address without keys: the instances in the plan's order
   ManifestReading reading_;
 };
 

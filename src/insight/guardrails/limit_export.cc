@@ -260,8 +260,13 @@ class LimitWriter {
         quota, most, borrows ? 1 : 0);
   }
 
-  static std::string department_of(const UsageLimit& limit) {
-    return limit.cohort.empty() ? std::string(kDepartment) : "cohort-" + limit.cohort;
+  // Departments and projects are queues in one space of names, so one that a limit is called like
+  // has another name.
+  std::string department_of(const UsageLimit& limit) const {
+    std::string name = limit.cohort.empty() ? std::string(kDepartment) : "cohort-" + limit.cohort;
+    const auto is_project = [&](const LimitUse& use) { return use.limit.name == name; };
+    while (std::ranges::any_of(uses_, is_project)) name += "-department";
+    return name;
   }
 
   // Projects share within their department, so each cohort is one; what is in none shares nothing.

@@ -49,6 +49,25 @@ std::set<std::string> shared_workloads(const std::vector<ClusterFacts>& facts) {
   return shared;
 }
 
+std::set<std::string> workload_names(const std::vector<ClusterFacts>& facts) {
+  std::set<std::string> names;
+  for (const ClusterFacts& of : facts) {
+    for (const Holding& holding : of.holdings) names.insert(holding.workload.text());
+  }
+  return names;
+}
+
+// "east/train", or with a further "east/" in front where a workload is called that already. Names
+// that begin with different clusters, or are longer by as much, stay apart.
+std::string name_in_cluster(const ClusterId& cluster, const std::string& workload,
+                            const std::set<std::string>& taken) {
+  std::string name = workload;
+  do {
+    name = fmt::format("{}/{}", cluster.text(), name);
+  } while (taken.contains(name));
+  return name;
+}
+
 template <class Fact>
 void move_all(std::vector<Fact>& from, std::vector<Fact>& to) {
   std::ranges::move(from, std::back_inserter(to));
@@ -78,7 +97,14 @@ Result<std::vector<ClusterId>> choose_replayed_clusters(const std::string& wante
     }
     chosen.insert(cluster);
   }
-  if (chosen.size() < 2) chosen = there;
+  if (wanted.empty()) chosen = there;
+  if (chosen.size() == 1 && there.size() > 1) {
+    return fail(
+        ErrorCode::kBadValue,
+        fmt::format("'{}' is one cluster, and jobs spill over from one to another; name two "
+                    "or more of {}, or none for all of them",
+                    wanted, fmt::join(names, ", ")));
+  }
   if (chosen.size() > 1) return std::vector<ClusterId>(chosen.begin(), chosen.end());
   return fail(ErrorCode::kConfig,
               fmt::format("{} has charges of one cluster{}, so spilling over to another changes "
@@ -91,6 +117,7 @@ Result<ClusterFacts> merge_clusters(const std::vector<ClusterId>& clusters,
   ClusterNames nodes("node");
   ClusterNames gpus("GPU");
   const std::set<std::string> shared = shared_workloads(facts);
+  const std::set<std::string> taken = workload_names(facts);
   ClusterFacts all;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     ClusterFacts& of = facts[i];
@@ -98,8 +125,7 @@ Result<ClusterFacts> merge_clusters(const std::vector<ClusterId>& clusters,
     for (const Gpu& gpu : of.gpus) TRY(gpus.add(gpu.uuid.text(), clusters[i]));
     for (Holding& holding : of.holdings) {
       if (!shared.contains(holding.workload.text())) continue;
-      holding.workload =
-          WorkloadId(fmt::format("{}/{}", clusters[i].text(), holding.workload.text()));
+      holding.workload = WorkloadId(name_in_cluster(clusters[i], holding.workload.text(), taken));
     }
     move_all(of.charges, all.charges);
     move_all(of.nodes, all.nodes);
