@@ -26,6 +26,9 @@ NOTHING_FOUND = {("POST", "/api/v1/anomalies/verdicts"), ("GET", "/approve/{link
 # Valid requests about something that the test's ledger has for nobody's scope.
 NOTHING_IN_SCOPE = {("POST", "/api/v1/advice/{id}/steps")}
 
+# A client without a scope is nobody's customer: for them there is no invoice.
+NOTHING_WITHOUT_SCOPE = {("GET", "/api/v1/invoices/{number}")}
+
 
 # ------------------------------------------------------------------------------ the table
 
@@ -68,6 +71,8 @@ def is_as_expected(line, who, status):
     if want != "answered":
         return status == want
     if who.scoped and line.operation in NOTHING_IN_SCOPE:
+        return status == 404
+    if who.role == "client" and not who.scoped and line.operation in NOTHING_WITHOUT_SCOPE:
         return status == 404
     if line.operation in NOTHING_FOUND:
         return status == 404
