@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "app/cli/replay_files.h"
@@ -103,7 +104,7 @@ Result<std::optional<CurrencyConversion>> conversion_of(const ReplayOptions& opt
   std::set<Currency> currencies;
   for (const Charge& charge : month.facts.charges) currencies.insert(charge.costs.currency());
   for (const Currency currency : currencies) {
-    TRY(conversion.convert(Money::zero(currency), month.month));
+    std::ignore = TRY(conversion.convert(Money::zero(currency), month.month));
   }
   return conversion;
 }

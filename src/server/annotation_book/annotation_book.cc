@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/files/file_lock.h"
@@ -71,14 +72,14 @@ AnnotationBook::AnnotationBook(std::string path)
 
 Result<std::vector<Annotation>> AnnotationBook::annotations() {
   const std::lock_guard lock(mutex_);
-  TRY(list_.read());
+  std::ignore = TRY(list_.read());
   return list_.records();
 }
 
 Result<Annotation> AnnotationBook::add(Annotation annotation, const Record& record) {
   const std::lock_guard lock(mutex_);
   const FileLock others = TRY(FileLock::beside(list_.path()));
-  TRY(list_.read());
+  std::ignore = TRY(list_.read());
   const auto of_author = std::ranges::count(list_.records(), annotation.who, &Annotation::who);
   if (static_cast<std::size_t>(of_author) >= kAnnotationsOfAuthorMax) {
     return fail(ErrorCode::kConflict,
@@ -97,14 +98,14 @@ Result<Annotation> AnnotationBook::add(Annotation annotation, const Record& reco
         fmt::format("{} is full; remove annotations that nobody needs any more", list_.path()));
   }
   TRY(record(annotation));
-  TRY(list_.replace(text));
+  std::ignore = TRY(list_.replace(text));
   return annotation;
 }
 
 Result<void> AnnotationBook::remove(std::uint64_t id, const Record& record) {
   const std::lock_guard lock(mutex_);
   const FileLock others = TRY(FileLock::beside(list_.path()));
-  TRY(list_.read());
+  std::ignore = TRY(list_.read());
   const auto found = std::ranges::find(list_.records(), id, &Annotation::id);
   if (found == list_.records().end()) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no annotation {}", id));
@@ -114,7 +115,7 @@ Result<void> AnnotationBook::remove(std::uint64_t id, const Record& record) {
   for (const Annotation& one : list_.records()) {
     if (one.id != id) text += annotation_line(one);
   }
-  TRY(list_.replace(text));
+  std::ignore = TRY(list_.replace(text));
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/decimal.h"
@@ -89,7 +90,7 @@ AnomalyBook::AnomalyBook(std::string path)
 
 Result<std::vector<AnomalyVerdict>> AnomalyBook::verdicts() {
   const std::lock_guard lock(mutex_);
-  TRY(list_.read());
+  std::ignore = TRY(list_.read());
   return list_.records();
 }
 
@@ -97,7 +98,7 @@ Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
                               const std::function<Result<void>()>& record) {
   const std::lock_guard lock(mutex_);
   const FileLock others = TRY(FileLock::beside(list_.path()));
-  TRY(list_.read());
+  std::ignore = TRY(list_.read());
   std::string text;
   std::size_t of_author = 0;
   for (const AnomalyVerdict& one : list_.records()) {
@@ -117,7 +118,7 @@ Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
     return fail(ErrorCode::kLimit, fmt::format("{} is full", list_.path()));
   }
   TRY(record());
-  TRY(list_.replace(text));
+  std::ignore = TRY(list_.replace(text));
   return {};
 }
 

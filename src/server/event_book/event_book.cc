@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/files/file_lock.h"
@@ -69,7 +70,7 @@ std::vector<KnownEvent> EventBook::current() const {
 
 Result<std::vector<KnownEvent>> EventBook::events() {
   const std::lock_guard lock(mutex_);
-  TRY(changes_.read());
+  std::ignore = TRY(changes_.read());
   return current();
 }
 
@@ -85,7 +86,7 @@ Result<std::vector<KnownEvent>> EventBook::with(std::span<const KnownEvent> conf
 
 Result<std::vector<EventChange>> EventBook::history(std::string_view name) {
   const std::lock_guard lock(mutex_);
-  TRY(changes_.read());
+  std::ignore = TRY(changes_.read());
   std::vector<EventChange> chosen;
   std::ranges::copy_if(
       changes_.records(), std::back_inserter(chosen),
@@ -101,7 +102,7 @@ Result<void> EventBook::append(const std::optional<KnownEvent>& before, EventCha
     return fail(ErrorCode::kLimit, fmt::format("{} is full", changes_.path()));
   }
   TRY(record(before, change.event));
-  TRY(changes_.replace(text));
+  std::ignore = TRY(changes_.replace(text));
   return {};
 }
 
@@ -110,7 +111,7 @@ Result<void> EventBook::set(const KnownEvent& event, const std::string& who, Ins
   TRY(forecasting::check_known_event(event));
   const std::lock_guard lock(mutex_);
   const FileLock others = TRY(FileLock::beside(changes_.path()));
-  TRY(changes_.read());
+  std::ignore = TRY(changes_.read());
   const std::vector<KnownEvent> all = current();
   const auto known = std::ranges::find(all, event.name, &KnownEvent::name);
   const bool is_known = known != all.end();
@@ -129,7 +130,7 @@ Result<void> EventBook::remove(const std::string& name, const std::string& who, 
                                const Recorder& record) {
   const std::lock_guard lock(mutex_);
   const FileLock others = TRY(FileLock::beside(changes_.path()));
-  TRY(changes_.read());
+  std::ignore = TRY(changes_.read());
   const std::vector<KnownEvent> all = current();
   const auto known = std::ranges::find(all, name, &KnownEvent::name);
   if (known == all.end()) {
