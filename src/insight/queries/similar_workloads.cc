@@ -238,8 +238,10 @@ Table similar_table(std::span<const SimilarWorkloads> found, const SimilarQuery&
   if (query.months.empty()) {
     table.notes.emplace_back("the ledger has no month with costs");
   } else {
-    table.notes.push_back(fmt::format("costs of {} to {}; each workload with all that it cost then",
-                                      query.months.front(), query.months.back()));
+    table.notes.push_back(fmt::format(
+        "costs of {} to {} in {}; each workload with all that it cost then, and none that is "
+        "charged in another currency",
+        query.months.front(), query.months.back(), query.currency.text()));
   }
   return table;
 }

@@ -86,6 +86,10 @@ void write_shown(JsonWriter& out, const Invoice& invoice) {
       .field("currency", invoice.currency.text());
 }
 
+bool is_to_be_paid(const Invoice& invoice) {
+  return !invoice.showback && invoice.total_shown.ticks() > 0;
+}
+
 // `today`: in the zone of the policy, as texts of days are in the order of time.
 void write_due(JsonWriter& out, const Invoice& invoice, const std::string& paid_on,
                const std::string& today) {
@@ -94,7 +98,7 @@ void write_due(JsonWriter& out, const Invoice& invoice, const std::string& paid_
   };
   out.field("due_on", known(invoice.due_on)).field("paid_on", known(paid_on));
   out.field("overdue", paid_on.empty() && !invoice.due_on.empty() && invoice.due_on < today &&
-                           !invoice.showback && invoice.total_shown.ticks() > 0);
+                           is_to_be_paid(invoice));
 }
 
 // Payments are kept by the accounts file, as the day on which one came; "": none.
@@ -103,10 +107,6 @@ std::string payment_name(const std::string& number) { return "invoice_payment " 
 Result<std::string> paid_on(const Services& services, const std::string& number) {
   const auto day = TRY(services.accounts.get(payment_name(number)));
   return day.value_or("");
-}
-
-bool is_to_be_paid(const Invoice& invoice) {
-  return !invoice.showback && invoice.total_shown.ticks() > 0;
 }
 
 std::string payment_facts(const std::string& day) {
