@@ -90,8 +90,7 @@ std::size_t nearest_rank(std::size_t count, std::size_t percent) {
 
 class PastWorkloads {
  public:
-  PastWorkloads(const SimilarQuery& query, const Policy& policy, Store& store)
-      : query_(query), policy_(policy), store_(store) {}
+  PastWorkloads(const SimilarQuery& query, Store& store) : query_(query), store_(store) {}
 
   Result<void> read() {
     SummaryQuery summary{.group_by = {"cluster", "workload", query_.by},
@@ -169,7 +168,6 @@ class PastWorkloads {
   }
 
   const SimilarQuery& query_;
-  const Policy& policy_;
   Store& store_;
   std::map<LedgerKey, PastWorkload> past_;
 };
@@ -206,7 +204,7 @@ std::vector<std::string> last_months(std::span<const std::string> months, std::s
 Result<std::vector<SimilarWorkloads>> find_similar_workloads(
     std::span<const WorkloadEstimate> planned, const SimilarQuery& query, const Policy& policy,
     Store& store) {
-  PastWorkloads past(query, policy, store);
+  PastWorkloads past(query, store);
   if (!query.months.empty()) TRY(past.read());
   std::vector<SimilarWorkloads> found;
   for (const WorkloadEstimate& one : planned) {
