@@ -3,6 +3,7 @@
 
 usage: tools/module_checks.py recent BUILD_FOLDER    the targets of modules that changed lately
        tools/module_checks.py missing BUILD_FOLDER   the tests whose program is not there
+       tools/module_checks.py built BUILD_FOLDER     those whose program is there
 
 `.ci/run` builds the first ones first, and where its time ends before all are built, leaves out the
 others by name. A test is of the module whose folder its name is ("ingest/csv", "fuzz/ingest_csv_…").
@@ -37,8 +38,8 @@ def changed_folders(root: pathlib.Path) -> list[str]:
 def main() -> int:
     verb, build = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     tests = tests_of(build)
-    if verb == "missing":
-        print("\n".join(sorted(name for name, is_there in tests.items() if not is_there)))
+    if verb in ("missing", "built"):
+        print("\n".join(sorted(name for name, is_there in tests.items() if is_there == (verb == "built"))))
         return 0
     for folder in changed_folders(pathlib.Path(__file__).resolve().parent.parent):
         target = folder.replace("/", "_")

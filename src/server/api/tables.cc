@@ -54,9 +54,7 @@ struct CellWriter {
 
   void operator()(std::monostate) const { out.key(name).null(); }
   void operator()(const std::string& text) const { out.field(name, text); }
-  void operator()(const Money& money) const {
-    out.field(name, to_text(money.amount()));
-  }
+  void operator()(const Money& money) const { out.field(name, to_text(money.amount())); }
   void operator()(const GpuTime& time) const {
     out.field(name, format_gpu_hours(time, 4, Thousands::kPlain));
     out.field(name + "_exact", exact_gpu_hours(time));
