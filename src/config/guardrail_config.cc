@@ -358,7 +358,9 @@ class GuardrailReader {
           [&](const YamlNode& at) { limit.namespaces = list(at, what + ".namespaces"); }},
          {"cohort", [&](const YamlNode& at) { text(at, what + ".cohort", limit.cohort); }},
          {"slurm_account",
-          [&](const YamlNode& at) { text(at, what + ".slurm_account", limit.slurm_account); }}});
+          [&](const YamlNode& at) { text(at, what + ".slurm_account", limit.slurm_account); }},
+         {"slurm_qos",
+          [&](const YamlNode& at) { text(at, what + ".slurm_qos", limit.slurm_qos); }}});
     if (yaml_.error_count() != before) return;
     check_limit_names(node, limit);
     if (!limit.per_month && !limit.gpu_hours && limit.gpus.empty()) {
@@ -369,12 +371,17 @@ class GuardrailReader {
     if (std::ranges::any_of(limits, [&](const auto& other) { return other.name == limit.name; })) {
       return yaml_.refuse(node, fmt::format("two limits are called '{}'", limit.name));
     }
-    if (!limit.slurm_account.empty() && std::ranges::any_of(limits, [&](const auto& other) {
-          return other.slurm_account == limit.slurm_account;
-        })) {
-      return yaml_.refuse(node, fmt::format("two limits are of the Slurm account '{}', which has "
-                                            "one set of limits; put them into one",
-                                            limit.slurm_account));
+    for (const auto& [kind, name] : {std::pair("account", &guardrails::UsageLimit::slurm_account),
+                                     {"QOS", &guardrails::UsageLimit::slurm_qos}}) {
+      const bool is_taken =
+          !(limit.*name).empty() && std::ranges::any_of(limits, [&](const auto& other) {
+            return other.*name == limit.*name;
+          });
+      if (is_taken) {
+        return yaml_.refuse(node, fmt::format("two limits are of the Slurm {} '{}', which has one "
+                                              "set of limits; put them into one",
+                                              kind, limit.*name));
+      }
     }
     limits.push_back(std::move(limit));
   }
@@ -404,14 +411,13 @@ class GuardrailReader {
                                      "'-'",
                                      limit.name));
     }
-    if (!limit.slurm_account.empty() &&
-        (!is_name(limit.slurm_account, "-_.") ||
-         limit.slurm_account != ascii::lower_case(limit.slurm_account))) {
+    for (const auto& [key, text] :
+         {std::pair("slurm_account", &limit.slurm_account), {"slurm_qos", &limit.slurm_qos}}) {
+      if (text->empty() || (is_name(*text, "-_.") && *text == ascii::lower_case(*text))) continue;
       yaml_.refuse(
-          node,
-          fmt::format("limit '{}': slurm_account has small letters, digits, '-', '_' and '.', as "
-                      "Slurm stores it",
-                      limit.name));
+          node, fmt::format("limit '{}': {} has small letters, digits, '-', '_' and '.', as Slurm "
+                            "stores it",
+                            limit.name, key));
     }
   }
 
@@ -902,6 +908,8 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.limits[].cohort", "text", "",
        "Limits of one cohort lend each other what is idle."},
       {"guardrails.limits[].slurm_account", "text", "", "Their account of Slurm."},
+      {"guardrails.limits[].slurm_qos", "text", "",
+       "Their QOS of Slurm; with slurm_account, jobs of that account may ask for it."},
       {"guardrails.approvals.expires_after", "duration", "168h",
        "A request on which nobody has decided ends then."},
       {"guardrails.approvals.valid_for", "duration", "168h",

@@ -128,6 +128,14 @@ TEST(GuardrailConfig, RefusesASlurmAccountOfTwoLimits) {
       "{name: a, gpu_hours: 1, slurm_account: nlp}, {name: b, gpu_hours: 1, slurm_account: nlp}");
   ASSERT_FALSE(twice);
   EXPECT_NE(twice.error().message.find("two limits are of"), std::string::npos);
+  const auto one_qos =
+      config("{name: a, gpu_hours: 1, slurm_qos: nlp}, {name: b, gpu_hours: 1, slurm_qos: nlp}");
+  ASSERT_FALSE(one_qos);
+  EXPECT_NE(one_qos.error().message.find("two limits are of the Slurm QOS 'nlp'"),
+            std::string::npos);
+  const auto no_word = config("{name: a, gpu_hours: 1, slurm_qos: 'nlp; rm'}");
+  ASSERT_FALSE(no_word);
+  EXPECT_NE(no_word.error().message.find("slurm_qos has small letters"), std::string::npos);
   const auto capitals = config("{name: a, gpu_hours: 1, slurm_account: NLP}");
   ASSERT_FALSE(capitals);
   EXPECT_NE(capitals.error().message.find("small letters"), std::string::npos);

@@ -23,7 +23,7 @@ guardrails:
   - {name: costly, when: {per_hour_above: 100 USD}, reason: too dear}
   limits:
   - {name: nlp, gpus: {H100-SXM5-80GB: 16, A100-SXM4-80GB: 8}, borrow: {H100-SXM5-80GB: 4}, cohort: research,
-     namespaces: [nlp-train, nlp-serve], slurm_account: nlp}
+     namespaces: [nlp-train, nlp-serve], slurm_account: nlp, slurm_qos: nlp-gpu}
   - {name: cv, gpus: {H100-SXM5-80GB: 4}, namespaces: [cv], cohort: research, enforcement: soft}
   - {name: solo, gpus: {A100-SXM4-80GB: 2}, namespaces: [solo]}
 """
@@ -77,7 +77,27 @@ expect({name: (one.get("parentQueue"), one["resources"]["gpu"]) for name, one in
     "cv": ("cohort-research", {"quota": 4, "limit": -1, "overQuotaWeight": 1}),
     "solo": ("pennyweight", {"quota": 2, "limit": 2, "overQuotaWeight": 0})}, f"{projects}")
 script = run("guard", "limits", "--export", "slurm")
-expect("GrpTRES=gres/gpu:h100=16,gres/gpu:a100=8,gres/gpu=24 GrpTRESMins=gres/gpu=-1" in script, script)
+for what in ("account where name=nlp", "qos where name=nlp-gpu"):
+    expect(f"modify {what} set GrpTRES=gres/gpu:h100=16,gres/gpu:a100=8,gres/gpu=24 GrpTRESMins=gres/gpu=-1\n" in script, script)
+expect("modify account where name=nlp set qos+=nlp-gpu\n" in script, script)
+# An account and a QOS of one limit come from two listings; either may differ.
+ASSOCIATIONS = "Cluster|Account|User|GrpTRES|GrpTRESMins\nlab|nlp||gres/gpu=24,gres/gpu:a100=8,gres/gpu:h100=16|\nlab|nlp|ana|gres/gpu=1|\n"
+QOS = "Name|GrpTRES|GrpTRESMins\nnormal|gres/gpu=7|\nnlp-gpu|gres/gpu=24,gres/gpu:a100=8,gres/gpu:h100=16|\n"
+
+
+def slurm_drift(associations, qos, code):
+    (cwd / "assoc.txt").write_text(associations)
+    (cwd / "qos.txt").write_text(qos)
+    return run("guard", "limits", "--export", "slurm", "--drift", "assoc.txt", "--drift", "qos.txt", code=code)
+
+
+slurm_drift(ASSOCIATIONS, QOS, 0)
+expect("QOS nlp-gpu" in slurm_drift(ASSOCIATIONS, QOS.replace("h100=16", "h100=99"), 1), "a changed QOS")
+expect("gres/gpu=600" not in slurm_drift(ASSOCIATIONS, QOS.replace("h100=16|", "h100=16|gres/gpu=600"), 1), "minutes of nobody")
+expect("QOS nlp-gpu" in slurm_drift(ASSOCIATIONS, "Name|GrpTRES|GrpTRESMins\n", 1), "a QOS that is missing")
+(cwd / "qos.txt").write_text("Name|GrpTRES\n")
+expect("show qos format=name,grptres,grptresmins" in run_program(
+    ["guard", "limits", "--export", "slurm", "--drift", "qos.txt"], cwd)[2], "which columns are needed")
 for policy in ("cel", "kyverno", "gatekeeper"):
     text = run("guard", "export", "--policy", policy)
     expect("rule 'costly': it asks for a price" in text and len(list(yaml.safe_load_all(text))) >= 1, f"{policy}: {text}")

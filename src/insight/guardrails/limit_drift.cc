@@ -19,6 +19,9 @@ namespace {
 using manifests::DocumentNode;
 
 constexpr std::string_view kOnCluster = " on cluster ";
+// How objects of Slurm are called.
+constexpr std::string_view kAccount = "account ";
+constexpr std::string_view kQos = "QOS ";
 
 constexpr std::string_view kQuotaKinds[] = {"ResourceQuota", "ClusterQueue",   "LocalQueue",
                                             "Cohort",        "ResourceFlavor", "Queue"};
@@ -85,8 +88,8 @@ void add_tres(const std::string& object, const std::string& field, std::string_v
   }
 }
 
-// Of accounts; users and QOS are not ours.
-Result<std::vector<QuotaSetting>> read_associations(std::string_view text, std::string_view name) {
+// Of accounts, whose users are not ours, or of QOS: what `sacctmgr --parsable2 show` prints.
+Result<std::vector<QuotaSetting>> read_slurm_limits(std::string_view text, std::string_view name) {
   std::vector<QuotaSetting> settings;
   std::vector<std::string> header;
   std::set<std::string> objects;
@@ -110,19 +113,23 @@ Result<std::vector<QuotaSetting>> read_associations(std::string_view text, std::
     };
     const std::string* const account = cell("account");
     const std::string* const user = cell("user");
+    const std::string* const qos = account == nullptr ? cell("name") : nullptr;
     const std::string* const running = cell("grptres");
     const std::string* const minutes = cell("grptresmins");
-    if (account == nullptr || user == nullptr || running == nullptr || minutes == nullptr) {
+    const bool is_named = qos != nullptr || (account != nullptr && user != nullptr);
+    if (!is_named || running == nullptr || minutes == nullptr) {
       return fail(ErrorCode::kBadFile,
                   fmt::format("{}: the columns account, user, grptres and grptresmins are needed: "
                               "sacctmgr --parsable2 show assoc "
-                              "format=cluster,account,user,grptres,grptresmins",
+                              "format=cluster,account,user,grptres,grptresmins; of QOS "
+                              "sacctmgr --parsable2 show qos format=name,grptres,grptresmins",
                               name));
     }
-    if (!user->empty()) continue;
+    if (qos == nullptr && !user->empty()) continue;
     // An account has an association in each cluster.
     const std::string* const cluster = cell("cluster");
-    std::string object = "account " + printable_text(*account, 200);
+    std::string object = std::string(qos == nullptr ? kAccount : kQos) +
+                         printable_text(qos == nullptr ? *account : *qos, 200);
     if (cluster != nullptr) object += std::string(kOnCluster) + printable_text(*cluster, 200);
     if (!objects.insert(object).second) {
       return fail(ErrorCode::kBadFile,
@@ -173,15 +180,18 @@ bool is_same_value(const std::string& one, const std::string& other) {
 std::vector<QuotaSetting> script_settings(std::string_view script) {
   std::vector<QuotaSetting> settings;
   for (const std::string& line : cells_of(script, '\n')) {
-    constexpr std::string_view kModify = "sacctmgr --immediate modify account where name=";
-    if (!line.starts_with(kModify)) continue;
-    const auto words = cells_of(line.substr(kModify.size()), ' ');
-    const std::string object = "account " + words[0];
-    settings.push_back({object, "", "present"});
-    for (const std::string& word : words) {
-      const std::size_t equals = word.find('=');
-      if (!word.starts_with("GrpTRES") || equals == std::string::npos) continue;
-      add_tres(object, word.substr(0, equals), std::string_view(word).substr(equals + 1), settings);
+    for (const auto& [kind, object_kind] : {std::pair("account", kAccount), {"qos", kQos}}) {
+      const std::string modify = fmt::format("sacctmgr --immediate modify {} where name=", kind);
+      if (!line.starts_with(modify)) continue;
+      const auto words = cells_of(std::string_view(line).substr(modify.size()), ' ');
+      const std::string object = std::string(object_kind) + words[0];
+      settings.push_back({object, "", "present"});
+      for (const std::string& word : words) {
+        const std::size_t equals = word.find('=');
+        if (!word.starts_with("GrpTRES") || equals == std::string::npos) continue;
+        add_tres(object, word.substr(0, equals), std::string_view(word).substr(equals + 1),
+                 settings);
+      }
     }
   }
   std::erase_if(settings, [](const QuotaSetting& setting) { return setting.value == "-1"; });
@@ -193,8 +203,8 @@ std::vector<QuotaSetting> script_settings(std::string_view script) {
 Result<std::vector<QuotaSetting>> read_quota_settings(std::string_view text,
                                                       std::string_view name) {
   const std::string first = ascii::lower_case(text.substr(0, text.find('\n')));
-  if (first.find('|') != std::string::npos && first.find("account") != std::string::npos) {
-    return read_associations(text, name);
+  if (first.contains('|') && (first.contains("account") || first.contains("name"))) {
+    return read_slurm_limits(text, name);
   }
   const auto documents = TRY(manifests::parse_documents(
       text, name, {.bytes = 256U << 20U, .values = std::size_t{20'000'000}}));
@@ -235,10 +245,10 @@ std::vector<QuotaDrift> find_drift(std::span<const QuotaSetting> wanted_anywhere
     if (!setting.is_ours || !setting.field.empty() || objects.contains(setting.object)) continue;
     drifts.push_back({setting.object, "the object", "", "present"});
   }
-  // A limit of an account that nobody wants any more.
+  // A limit of an account or a QOS that nobody wants any more.
   for (const QuotaSetting& setting : real) {
-    const bool is_ours = setting.object.starts_with("account ") &&
-                         objects.contains(setting.object) &&
+    const bool is_slurm = setting.object.starts_with(kAccount) || setting.object.starts_with(kQos);
+    const bool is_ours = is_slurm && objects.contains(setting.object) &&
                          setting.field.find("gres/gpu") != std::string::npos;
     if (!is_ours) continue;
     const bool is_wanted = std::ranges::any_of(

@@ -29,6 +29,9 @@ constexpr std::string_view kMinutesKill =
 constexpr std::string_view kMinutesMonth =
     "GrpTRESMins counts a month only with PriorityDecayHalfLife=0 and "
     "PriorityUsageResetPeriod=MONTHLY in slurm.conf";
+constexpr std::string_view kQosEnforced =
+    "limits of a QOS hold only with AccountingStorageEnforce=limits,qos in slurm.conf, and take "
+    "the place of those of the account while a job runs in it";
 constexpr std::string_view kManaged = "{app.kubernetes.io/managed-by: pennyweight}";
 
 // The department of projects that are in no cohort.
@@ -92,7 +95,8 @@ class LimitWriter {
     if (system == LimitSystem::kRunAi) write_departments();
     if (system == LimitSystem::kSlurm) {
       out_.text =
-          "#!/bin/sh\n# Limits of Slurm accounts, made by pennyweight; may be run again.\nset "
+          "#!/bin/sh\n# Limits of Slurm accounts and QOS, made by pennyweight; may be run "
+          "again.\nset "
           "-eu\n";
     }
     for (const LimitUse& use : uses_) {
@@ -114,7 +118,7 @@ class LimitWriter {
           write_volcano(limit);
           break;
         case LimitSystem::kSlurm:
-          write_account(limit);
+          write_slurm(limit);
           break;
         case LimitSystem::kRunAi:
           write_project(use);
@@ -298,11 +302,8 @@ class LimitWriter {
     if (limit.gpus.size() > 1) note(limit, "a project knows no GPU models: it has the sum of them");
   }
 
-  void write_account(const UsageLimit& limit) {
-    if (limit.slurm_account.empty()) return;
-    if (!limit.is_hard) {
-      return note(limit, "limits of associations are hard, so a soft limit is none");
-    }
+  // GPUs at once as Slurm has them: by type where that has a name, and all together.
+  std::string slurm_gpus(const UsageLimit& limit) {
     std::vector<std::string> tres;
     for (const GpuQuota& quota : limit.gpus) {
       const auto type = gres_type(quota.model, names_);
@@ -317,6 +318,36 @@ class LimitWriter {
     // -1 takes a limit away, so that running it again leaves nothing of a former one.
     tres.push_back(limit.gpus.empty() ? std::string("gres/gpu=-1")
                                       : fmt::format("gres/gpu={}", all_gpus(limit)));
+    return fmt::format("{}", fmt::join(tres, ","));
+  }
+
+  // Makes an account or a QOS where there is none, and sets its limits.
+  void write_slurm_object(const UsageLimit& limit, std::string_view kind, const std::string& name,
+                          const std::string& gpus, const std::string& minutes) {
+    out_.text += fmt::format(
+        "sacctmgr --noheader --parsable2 show {0} where name={1} format={2} | grep -Fqx {1} "
+        "|| sacctmgr --immediate add {0} {1}\n"
+        "sacctmgr --immediate modify {0} where name={1} set GrpTRES={3} GrpTRESMins=gres/gpu={4}\n",
+        kind, name, kind == "account" ? "account" : "name", gpus, minutes);
+    // Of models that the limit had once. A cluster without the type refuses, and has no such limit.
+    for (const auto& [type, means] : names_) {
+      const GpuModel* const model = find_gpu_model(means);
+      const bool is_limited = std::ranges::any_of(limit.gpus, [&](const GpuQuota& quota) {
+        return gres_type(quota.model, names_) == type || find_gpu_model(quota.model) == model;
+      });
+      if (!is_gres_type(type) || is_limited) continue;
+      out_.text += fmt::format(
+          "sacctmgr --immediate modify {} where name={} set GrpTRES=gres/gpu:{}=-1 || true\n", kind,
+          name, type);
+    }
+  }
+
+  void write_slurm(const UsageLimit& limit) {
+    if (limit.slurm_account.empty() && limit.slurm_qos.empty()) return;
+    if (!limit.is_hard) {
+      return note(limit, "limits of associations and QOS are hard, so a soft limit is none");
+    }
+    const std::string gpus = slurm_gpus(limit);
     const std::string minutes =
         limit.gpu_hours ? fmt::format("{}", static_cast<std::int64_t>(limit.gpu_hours->ticks() *
                                                                       60 / Money::kTicksPerUnit))
@@ -327,25 +358,17 @@ class LimitWriter {
         out_.text += fmt::format("# {}: {}\n", limit.name, caution);
       }
     }
-    const std::string& account = limit.slurm_account;
-    out_.text += fmt::format(
-        "sacctmgr --noheader --parsable2 show account where name={0} format=account | grep -Fqx "
-        "{0} "
-        "|| "
-        "sacctmgr --immediate add account {0}\n"
-        "sacctmgr --immediate modify account where name={0} set GrpTRES={1} "
-        "GrpTRESMins=gres/gpu={2}\n",
-        account, fmt::join(tres, ","), minutes);
-    // Of models that the limit had once. A cluster without the type refuses, and has no such limit.
-    for (const auto& [name, means] : names_) {
-      const GpuModel* const model = find_gpu_model(means);
-      const bool is_limited = std::ranges::any_of(limit.gpus, [&](const GpuQuota& quota) {
-        return gres_type(quota.model, names_) == name || find_gpu_model(quota.model) == model;
-      });
-      if (!is_gres_type(name) || is_limited) continue;
-      out_.text += fmt::format(
-          "sacctmgr --immediate modify account where name={} set GrpTRES=gres/gpu:{}=-1 || true\n",
-          account, name);
+    if (!limit.slurm_account.empty()) {
+      write_slurm_object(limit, "account", limit.slurm_account, gpus, minutes);
+    }
+    if (!limit.slurm_qos.empty()) {
+      write_slurm_object(limit, "qos", limit.slurm_qos, gpus, minutes);
+      note(limit, kQosEnforced);
+      // Its users may ask for it; what they may ask for besides stays as it is.
+      if (!limit.slurm_account.empty()) {
+        out_.text += fmt::format("sacctmgr --immediate modify account where name={} set qos+={}\n",
+                                 limit.slurm_account, limit.slurm_qos);
+      }
     }
     if (limit.per_month) {
       note(limit, "money is watched by job_submit.lua and serve; Slurm has no word for it");

@@ -42,8 +42,9 @@ struct QuotaSetting {
   bool operator==(const QuotaSetting&) const = default;
 };
 
-// The settings of objects in YAML or JSON (also a List of `kubectl get`), or of associations as
-// `sacctmgr --parsable2 show assoc format=cluster,account,user,grptres,grptresmins` prints them.
+// The settings of objects in YAML or JSON (also a List of `kubectl get`), of associations as
+// `sacctmgr --parsable2 show assoc format=cluster,account,user,grptres,grptresmins` prints them, or
+// of QOS (show qos format=name,grptres,grptresmins).
 Result<std::vector<QuotaSetting>> read_quota_settings(std::string_view text, std::string_view name);
 
 struct QuotaDrift {

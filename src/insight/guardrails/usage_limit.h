@@ -39,6 +39,7 @@ struct UsageLimit {
   std::vector<std::string> namespaces = {};  // where their work is, in Kubernetes
   std::string cohort = {};                   // those who lend each other what is idle
   std::string slurm_account = {};
+  std::string slurm_qos = {};
   bool operator==(const UsageLimit&) const = default;
 
   const std::string& selected() const { return value.empty() ? name : value; }

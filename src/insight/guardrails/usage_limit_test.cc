@@ -326,6 +326,34 @@ TEST(LimitDrift, AnAccountIsLimitedOnEachCluster) {
       read_quota_settings("Account|User|GrpTRES|GrpTRESMins\nnlp|||\nnlp|||\n", "f").has_value());
 }
 
+TEST(LimitDrift, AQosIsLimitedAndOthersAreLeftAlone) {
+  LimitUse use = quota_use();
+  use.limit.slurm_qos = "nlp-gpu";
+  const LimitExport exported =
+      export_limits(std::span(&use, 1), LimitSystem::kSlurm, {{"h100", "H100-SXM5-80GB"}});
+  EXPECT_TRUE(
+      has_text(exported.text, "modify qos where name=nlp-gpu set GrpTRES=gres/gpu:h100=16"));
+  EXPECT_TRUE(has_text(exported.text, "modify account where name=nlp set qos+=nlp-gpu\n"));
+  const auto wanted = wanted_settings(exported, LimitSystem::kSlurm);
+  ASSERT_TRUE(wanted);
+  const auto drifts_of = [&](const std::string& limits) {
+    const auto real = read_quota_settings(
+        "Account|User|GrpTRES|GrpTRESMins\nnlp||gres/gpu=16,gres/gpu:h100=16|\n", "a");
+    const auto qos = read_quota_settings(
+        "Name|GrpTRES|GrpTRESMins\nnormal|gres/gpu=1|\nnlp-gpu|" + limits + "|\n", "q");
+    EXPECT_TRUE(real && qos);
+    std::vector<QuotaSetting> all = *real;
+    all.insert(all.end(), qos->begin(), qos->end());
+    return find_drift(*wanted, all);
+  };
+  EXPECT_TRUE(drifts_of("gres/gpu=16,gres/gpu:h100=16").empty());
+  const auto drifts = drifts_of("gres/gpu=16,gres/gpu:h100=4,gres/gpu:a100=2");
+  ASSERT_EQ(drifts.size(), 2U);
+  EXPECT_EQ(drifts[0].object, "QOS nlp-gpu");
+  EXPECT_EQ(drifts[0].real, "4");
+  EXPECT_EQ(drifts[1].wanted, "");  // of a model that the limit had once
+}
+
 TEST(NativeRules, EachRuleHasANameOfItsOwn) {
   std::vector<GuardrailRule> rules(5);
   rules[0].name = "no-h100";

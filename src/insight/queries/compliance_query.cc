@@ -57,6 +57,16 @@ struct Stay {
   std::string owner;  // the value of the client's dimension
 };
 
+// The report of one client may be handed to it, so it names neither its neighbours nor their work;
+// whoever reads that of all clients sees both sides.
+std::string neighbour_text(const Stay& neighbour, bool names_others) {
+  if (!names_others) {
+    return neighbour.owner.empty() ? "work of nobody known" : "work of somebody else";
+  }
+  return fmt::format("{} of {}", neighbour.workload,
+                     neighbour.owner.empty() ? "nobody known" : neighbour.owner);
+}
+
 // What a finding collects while rows are read.
 struct Found {
   std::string evidence;
@@ -233,9 +243,9 @@ class ClientCheck {
   void add_neighbour(ComplianceRule rule, const NodeKey& key, const std::string& where,
                      const Stay& client, const Stay& neighbour, Instant from) {
     const Instant until = std::min(client.held.end(), neighbour.held.end());
-    const std::string evidence = fmt::format(
-        "{} beside {} of {}, {} to {}", client.workload, neighbour.workload,
-        neighbour.owner.empty() ? "nobody known" : neighbour.owner, to_text(from), to_text(until));
+    const std::string evidence = fmt::format("{} beside {}, {} to {}", client.workload,
+                                             neighbour_text(neighbour, query_.client.empty()),
+                                             to_text(from), to_text(until));
     bool has_cost = false;
     for (const PlacedCost& cost : costs_) {
       const bool is_there = cost.node.first == key.first &&

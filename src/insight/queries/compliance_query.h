@@ -23,7 +23,8 @@ namespace pennyweight {
 
 struct ComplianceQuery {
   std::string month;        // "2026-03", of the bill
-  std::string client = {};  // empty: all
+  // Empty: all. The findings of one client don't name those beside whom its work was.
+  std::string client = {};
   std::span<const guardrails::ClientTerms> clients;
 };
 
@@ -34,7 +35,7 @@ struct ComplianceFinding {
   std::string client;
   ComplianceRule rule = ComplianceRule::kRegion;
   std::string where;     // the region, account, pool, node or GPU
-  std::string evidence;  // a workload, and when or beside what
+  std::string evidence;  // a workload, and when or beside whom
   std::uint64_t workloads = 0;
   Money cost = Money::zero(kUsd);
 };

@@ -282,7 +282,7 @@ LIMITS = """store: {path: limits.duckdb}
 guardrails:
   pricing: {gpu_models: {a100: A100-SXM4-40GB, h100: H100-SXM5-80GB}}
   limits:
-  - {name: llm, gpus: {A100-SXM4-40GB: 4, H100-SXM5-80GB: 2}, slurm_account: proj-llm}
+  - {name: llm, gpus: {A100-SXM4-40GB: 4, H100-SXM5-80GB: 2}, slurm_account: proj-llm, slurm_qos: llm-gpu}
   - {name: fresh, gpus: {A100-SXM4-40GB: 1}, slurm_account: proj-fresh}
 """
 
@@ -299,11 +299,15 @@ def check_limits(cwd, slurm):
 
     def real():
         text = slurm.run("sacctmgr", "--parsable2", "show", "assoc", "format=account,user,grptres,grptresmins")
+        qos = slurm.run("sacctmgr", "--parsable2", "show", "qos", "format=name,grptres,grptresmins")
+        may = slurm.run("sacctmgr", "--parsable2", "show", "assoc", "account=proj-llm", "format=account,user,qos")
         (cwd / "assoc.txt").write_text(text)
-        return text
+        (cwd / "qos.txt").write_text(qos)
+        return text + qos + may
 
+    files = ("--drift", "assoc.txt", "--drift", "qos.txt")
     real()
-    limits("--drift", "assoc.txt", code=1)
+    limits(*files, code=1)
     (cwd / "limits.sh").write_text(limits())
     states = []
     for _ in range(2):
@@ -312,10 +316,16 @@ def check_limits(cwd, slurm):
         expect(done.returncode == 0, f"sacctmgr refuses: {done.stdout} {done.stderr}")
         states.append(real())
     expect(states[0] == states[1] and "gres/gpu=6" in states[0] and "proj-fresh" in states[0], f"{states}")
-    limits("--drift", "assoc.txt")
-    slurm.run("sacctmgr", "-i", "modify", "account", "where", "name=proj-llm", "set", "GrpTRES=gres/gpu=3")
-    real()
-    expect("3" in limits("--drift", "assoc.txt", code=1), "a changed limit is found")
+    expect(re.search(r"^llm-gpu\|.*gres/gpu:h100=2", states[0], re.MULTILINE), f"the QOS: {states[0]}")
+    expect(re.search(r"^proj-llm\|\|.*llm-gpu", states[0], re.MULTILINE), f"the account may ask for it: {states[0]}")
+    limits(*files)
+    for kind, name in (("account", "proj-llm"), ("qos", "llm-gpu")):
+        slurm.run("sacctmgr", "-i", "modify", kind, "where", f"name={name}", "set", "GrpTRES=gres/gpu=3")
+        real()
+        expect(name in limits(*files, code=1), f"a changed limit of {name} is found")
+        subprocess.run(["sh", "limits.sh"], cwd=cwd, env=slurm.env, capture_output=True, timeout=60, check=True)
+        real()
+        limits(*files)
 
 
 def check_attackers(slurm, serve):
