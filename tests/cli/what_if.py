@@ -143,9 +143,47 @@ expect_run([*REPLAY, "--nodes=-1", "--out", "after.duckdb"], late, code=2,
            has=["of another billing month, such as 2017-09", "replay without --out"])
 expect(not (late / "after.duckdb").exists(), "no ledger that is short of a month's late lines")
 
+# By tier it is the same money, before and after, to the last digit.
+def tiers_of(costs):
+    tier = costs[-1]
+    expect(tier["title"].endswith("cost by tier, USD"), tier["title"])
+    for column in ("as_it_was", "what_if"):
+        expect(tier["total"][column] == costs[0]["total"][column], f"{column}: {tier['total']}, {costs[0]['total']}")
+    return {row["tier"]: (Decimal(row["as_it_was"]), Decimal(row["what_if"])) for row in tier["rows"]}
+
+
+tiers = tiers_of(costs)
+expect(tiers["on demand"][1] < tiers["on demand"][0] and "spot" not in tiers, f"{tiers}")
+
+# Another policy of division: the same money, divided otherwise; its ledger says the same and reconciles.
+(cwd / "even.yaml").write_text("""version: 1
+name: everybody alike
+spread:
+  - {kind: unallocated, how: even, dimension: team, over: month}
+dimensions:
+  team: {from: [team, account, namespace], fallback: (unowned)}
+""")
+_, _, divided = replay("--policy", "even.yaml", "--out", "even.duckdb")
+expect(divided[0]["total"]["what_if"] == divided[0]["total"]["as_it_was"], f"money moves, and none is made: {divided[0]['total']}")
+by_team = {row["team"]: row for row in divided[0]["rows"]}
+expect(Decimal(by_team["(unallocated)"]["as_it_was"]) > 0 == Decimal(by_team["(unallocated)"]["what_if"]), f"{by_team['(unallocated)']}")
+expect(any("divided by the policy everybody alike" in note for note in divided[0]["notes"]), f"{divided[0]['notes']}")
+theirs_now, _ = expect_run(["--store", "even.duckdb", "report", "--by", "team", "--format", "json"], cwd)
+theirs_now = {row["team"]: row["effective_cost"] for row in json.loads(theirs_now)[0]["rows"]}
+expect(all(theirs_now[team] == row["what_if"] for team, row in by_team.items() if team != "(unallocated)"), f"{theirs_now}")
+expect_run(["--store", "even.duckdb", "reconcile", "--month", "2017-10"], cwd)
+(cwd / "even.duckdb").unlink()
+(cwd / "same.yaml").write_text("version: 1\nname: another name\n")
+(cwd / "teamless.yaml").write_text("version: 1\ndimensions:\n  user: {from: [user]}\n")
+(cwd / "wrong.yaml").write_text("version: 1\nbasis: luck\n")
+for policy, text in [("same.yaml", "so it changes nothing"), ("teamless.yaml", "no dimension 'team'"),
+                     ("wrong.yaml", "wrong.yaml:2"), ("none.yaml", "none.yaml")]:
+    expect_run([*REPLAY, "--policy", policy], cwd, code=2, has=[text])
+
 # Spot for training: work is done again, nodes are away, and everything adds up to the same capacity.
 spot = ["--spot", "2%", "--price", "35%", "--checkpoint", "30"]
-out, (_, jobs, _), _ = replay(*spot)
+out, (_, jobs, _), costs = replay(*spot)
+expect("spot" in tiers_of(costs) and jobs["GPU use while held, measured"]["what_if"] == "-", f"{tiers_of(costs)}")
 expect(count(jobs["interruptions"]["what_if"]) > 0, f"spot interrupts: {jobs['interruptions']}")
 expect(hours(jobs, "of that done again") > 0 and hours(jobs, "unavailable") > 0, f"{jobs}")
 expect(abs(capacity(jobs) - capacity(jobs, "as_it_was")) < 1, f"capacity x time: {jobs}")
@@ -310,7 +348,7 @@ expect(abs(hours(proportional, "held") + hours(proportional, "idle") - hours(few
 expect_run([*REPLAY, "--nodes=-20", "--demand-range", "10", "--files", "files", "--report", "what-if.pdf"], cwd,
            has=["tables and charts to files", "wrote what-if.pdf"])
 names = {path.name for path in (cwd / "files").iterdir()}
-for name in ("calibration", "jobs", "range", "teams", "exact", "costs", "moments", "waits", "gantt", "workloads"):
+for name in ("calibration", "jobs", "range", "teams", "exact", "costs", "tier-costs", "moments", "waits", "gantt", "workloads"):
     expect({name + ".csv", name + ".parquet"} <= names, f"{name} in {sorted(names)}")
 for name in ("gantt", "over-time", "waits"):
     root = xml.etree.ElementTree.parse(cwd / "files" / f"{name}.svg").getroot()
@@ -393,7 +431,7 @@ for options, code, text in [
     expect_run([*REPLAY, *options], small, code=code, has=[text])
 expect((small / "pennyweight.duckdb").read_bytes() == small_before, "what is refused writes nothing")
 csv_text, _ = expect_run([*REPLAY, "--format", "csv"], cwd)
-expect(len(csv_text.strip().split("\n\n")) == 5, f"five tables as CSV:\n{csv_text}")
+expect(len(csv_text.strip().split("\n\n")) == 6, f"six tables as CSV:\n{csv_text}")
 expect(ledger.read_bytes() == before, "a replay writes nothing")
 
 # MIG for notebooks: the trace's one-GPU jobs of one team, on A100s, which Philly did not have. A seventh of a

@@ -68,6 +68,7 @@ Result<std::size_t> write_replay_files(const std::string& folder, const WhatIfQu
     TRY(files.add_tables(name, {*table}));
   }
   TRY(files.add_tables("costs", tables.costs));
+  TRY(files.add_tables("tier-costs", tables.tier_costs));
   TRY(files.add_tables(
       "gantt", {gantt_table(query, month, result, std::numeric_limits<std::size_t>::max())}));
   TRY(files.add_tables("workloads", {workload_table(query, month, result)}));

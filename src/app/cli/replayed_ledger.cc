@@ -125,7 +125,7 @@ Result<void> write_complete(const ReplayedLedger& ledger, const std::string& pat
   auto month = TRY(LedgerMonth::load(*store, ledger.month, config.join_rules));
   TRY(check_costs(ledger, month));
   std::ignore = TRY(allocate_whole_month(*store, month,
-                                         {.policy = config.policy,
+                                         {.policy = ledger.policy,
                                           .catalog = ledger.catalog,
                                           .threads = ledger.threads,
                                           .join_rules = config.join_rules,

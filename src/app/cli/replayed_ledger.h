@@ -27,9 +27,10 @@ struct ReplayedLedger {
   const std::string& month;
   const what_if::ReplayedMonth& facts;
   const BillLines& lines;
+  const Policy& policy;  // by which it is divided
   const Catalog& catalog;
   unsigned threads;
-  const Config& config;  // of the ledger that was replayed; policy and join rules are the same
+  const Config& config;  // of the ledger that was replayed; join rules are the same
   Instant now;
 };
 

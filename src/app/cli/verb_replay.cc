@@ -2,6 +2,7 @@
 // scheduler, fleet, demand or price.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -13,8 +14,10 @@
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
 #include "app/context/price_files.h"
+#include "config/policy_document.h"
 #include "core/files/file.h"
 #include "core/files/output_path.h"
+#include "core/limits.h"
 #include "core/try.h"
 #include "insight/queries/what_if_query.h"
 #include "insight/what_if/interruptions.h"
@@ -55,6 +58,13 @@ Result<WhatIfQuery> parse_query(const ReplayOptions& options, const Config& conf
     const std::string& path = options.scenario.spot_trace;
     const std::string text = TRY(read_file(path, what_if::kInterruptionBytesMax));
     query.scenario.interruptions = TRY(what_if::parse_interruptions(text, path));
+  }
+  if (!options.scenario.policy.empty()) {
+    const std::string& path = options.scenario.policy;
+    const std::string yaml = TRY(read_file(path, limits::kConfigBytesMax));
+    query.policy = TRY(parse_policy(yaml, path, config.policy));
+    query.policy_name = query.policy->name.empty() ? std::filesystem::path(path).filename().string()
+                                                   : query.policy->name;
   }
   query.calibration = TRY(what_if::parse_scheduling(
       options.calibrate_order, options.calibrate_blocked, options.calibrate_placement));
@@ -154,6 +164,7 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
                                .month = query.month,
                                .facts = result.month,
                                .lines = lines,
+                               .policy = query.policy ? *query.policy : config.policy,
                                .catalog = catalog,
                                .threads = query.threads,
                                .config = config,
@@ -183,10 +194,13 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
       context.console.print("\n");
     }
     print_tables(tables.costs, options.table, context);
+    context.console.print("\n");
+    print_tables(tables.tier_costs, options.table, context);
     return ExitCode::kDone;
   }
   std::vector<Table> all = about_jobs;
   all.insert(all.end(), tables.costs.begin(), tables.costs.end());
+  all.insert(all.end(), tables.tier_costs.begin(), tables.tier_costs.end());
   print_tables(all, options.table, context);
   return ExitCode::kDone;
 }
@@ -323,6 +337,9 @@ Verb declare_replay(CLI::App& app) {
                       "TEAM=PERCENT%, or PERCENT% for all teams");
   command->add_option("--price", options->scenario.prices,
                       "MODEL=PERCENT% of the nodes' price, or PERCENT% for all nodes");
+  command->add_option("--policy", options->scenario.policy,
+                      "A policy file by which the scenario's cost is divided instead of the "
+                      "ledger's policy");
   command->add_option("--commitment-end", options->scenario.commitments,
                       "When commitments end: TIME for each of them, ID@TIME for one, and "
                       "ID@TIME=60% where it is exchanged for one that costs 60 % of the price on "

@@ -32,9 +32,11 @@ class TickConversion {
   const ConvertAmount& convert_;
 };
 
-Result<void> convert_costs_into(WhatIfAmounts& amounts, Currency to, const ConvertAmount& convert) {
-  std::map<WhatIfAmounts::CostKey, WhatIfAmounts::Cost> sums;
-  for (const auto& [currency, costs] : amounts.costs) {
+template <class Key>
+Result<void> convert_costs_into(std::map<Currency, std::map<Key, WhatIfAmounts::Cost>>& all,
+                                Currency to, const ConvertAmount& convert) {
+  std::map<Key, WhatIfAmounts::Cost> sums;
+  for (const auto& [currency, costs] : all) {
     for (const auto& [key, cost] : costs) {
       const Money was = TRY(convert(cost.was));
       const Money would_be = TRY(convert(cost.would_be));
@@ -44,8 +46,8 @@ Result<void> convert_costs_into(WhatIfAmounts& amounts, Currency to, const Conve
       sum->second.would_be += would_be;
     }
   }
-  amounts.costs.clear();
-  if (!sums.empty()) amounts.costs.emplace(to, std::move(sums));
+  all.clear();
+  if (!sums.empty()) all.emplace(to, std::move(sums));
   return {};
 }
 
@@ -95,6 +97,18 @@ WhatIfAmounts what_if_amounts(const what_if::WhatIf& result, const std::string& 
       row.first->second.*side += part.cost;
     }
   };
+  const auto add_tiers = [&](const what_if::TierCosts& tiers, Money WhatIfAmounts::Cost::* side) {
+    for (const auto& [currency, costs] : tiers) {
+      const Money zero = Money::zero(currency);
+      for (const auto& [tier, cost] : costs) {
+        const auto row =
+            amounts.tier_costs[currency].try_emplace(tier, WhatIfAmounts::Cost{zero, zero});
+        row.first->second.*side += cost;
+      }
+    }
+  };
+  add_tiers(result.tiers_was, &WhatIfAmounts::Cost::was);
+  add_tiers(result.tiers_would_be, &WhatIfAmounts::Cost::would_be);
   add_costs(result.cost_was, &WhatIfAmounts::Cost::was);
   add_costs(result.cost_would_be, &WhatIfAmounts::Cost::would_be);
   for (const auto& [team, figures] : result.teams_calibrated) {
@@ -109,7 +123,8 @@ WhatIfAmounts what_if_amounts(const what_if::WhatIf& result, const std::string& 
 Result<WhatIfAmounts> convert_amounts(const WhatIfAmounts& amounts, Currency to,
                                       const ConvertAmount& convert) {
   WhatIfAmounts converted = amounts;
-  TRY(convert_costs_into(converted, to, convert));
+  TRY(convert_costs_into(converted.costs, to, convert));
+  TRY(convert_costs_into(converted.tier_costs, to, convert));
   TRY(convert_fleets(converted.fleets, to, convert));
   if (converted.tiers) TRY(convert_tiers(*converted.tiers, to, convert));
   if (converted.mig) TRY(convert_mig(*converted.mig, to, convert));

@@ -31,6 +31,7 @@ struct WhatIfAmounts {
   // Whether it is of a bucket, and the name of the bucket or of who pays.
   using CostKey = std::pair<bool, std::string>;
   std::map<Currency, std::map<CostKey, Cost>> costs = {};
+  std::map<Currency, std::map<std::string, Cost>> tier_costs = {};
   std::map<std::string, HeldTime> held = {};  // by who pays
   std::vector<what_if::FleetPoint> fleets = {};
   std::optional<what_if::TierAnswer> tiers = {};

@@ -74,7 +74,7 @@ std::vector<std::string> explain_costs(const WhatIfAmounts& amounts,
 }  // namespace
 
 std::vector<Table> what_if_cost_tables(const WhatIfAmounts& amounts, const std::string& by,
-                                       const std::string& title) {
+                                       const std::string& policy, const std::string& title) {
   std::vector<Table> tables;
   for (const auto& [currency, rows] : amounts.costs) {
     Table table;
@@ -104,6 +104,39 @@ std::vector<Table> what_if_cost_tables(const WhatIfAmounts& amounts, const std::
     }
     table.notes.push_back(
         "Divided by what was requested on both sides, since a replay has no telemetry.");
+    if (!policy.empty()) {
+      table.notes.push_back(fmt::format(
+          "What if is divided by the policy {}, as it was by the ledger's: the difference is of "
+          "the policy and of the scenario's other changes together.",
+          policy));
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+std::vector<Table> what_if_tier_cost_tables(const WhatIfAmounts& amounts,
+                                            const std::string& title) {
+  std::vector<Table> tables;
+  for (const auto& [currency, rows] : amounts.tier_costs) {
+    Table table;
+    table.title = fmt::format("{}, cost by tier, {}", title, currency.text());
+    table.currency = currency;
+    table.columns = {{"tier", "tier", ColumnKind::kText},
+                     {"as_it_was", "as it was", ColumnKind::kMoney},
+                     {"what_if", "what if", ColumnKind::kMoney},
+                     {"difference", "difference", ColumnKind::kMoney}};
+    WhatIfAmounts::Cost total{Money::zero(currency), Money::zero(currency)};
+    for (const auto& [tier, cost] : rows) {
+      table.rows.push_back({tier, cost.was, cost.would_be, cost.would_be - cost.was});
+      total.was += cost.was;
+      total.would_be += cost.would_be;
+    }
+    table.total = Row{"total", total.was, total.would_be, total.would_be - total.was};
+    if (rows.contains("other")) {
+      table.notes.emplace_back(
+          "Other: charges to which the bill gives no pricing category, such as taxes and fees.");
+    }
     tables.push_back(std::move(table));
   }
   return tables;

@@ -77,6 +77,14 @@ Table what_if_exact_table(const WhatIfQuery& query, const what_if::WhatIf& resul
   add_gpu_time("off", &JobFigures::off);
   add_gpu_time("starting", &JobFigures::starting);
   add_gpu_time("unfinished", &JobFigures::unfinished);
+  // In millionths of the unit of GPU time.
+  const auto add_measured = [&](std::string_view figure, Int128 JobFigures::* time) {
+    add(figure, "GPU s", [&](const JobFigures& each) {
+      return result.was.seen == 0 ? std::string() : decimal_text(each.*time, 1'000'000'000'000'000);
+    });
+  };
+  add_measured("measured", &JobFigures::seen);
+  add_measured("used, as measured", &JobFigures::used);
   add("interruptions", "times", [&](const JobFigures& each) { return count(each.interruptions); });
   add("node starts", "times", [&](const JobFigures& each) { return count(each.node_starts); });
   add_count("ran elsewhere", &JobFigures::elsewhere);

@@ -28,6 +28,15 @@ std::string energy_text(const JobFigures& figures) {
       static_cast<std::uint64_t>(hundredths % 100));
 }
 
+// Of the GPU time that telemetry saw: what it saw used.
+std::string used_text(const JobFigures& figures) {
+  return figures.seen == 0 ? "-" : replayed_share_text(figures.used, figures.seen);
+}
+std::string seen_text(const JobFigures& figures) {
+  constexpr Int128 kMillion = 1'000'000;
+  return replayed_share_text(figures.seen, figures.held * kMillion);
+}
+
 // What a scenario's limits of waiting are: "nlp 60 min, others 30 min".
 std::string limits_text(const WhatIfQuery& query) {
   std::string text;
@@ -127,6 +136,12 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
       [](const JobFigures& each) { return replayed_hours_text(each.unfinished); });
   add("GPUs allocated",
       [](const JobFigures& each) { return replayed_share_text(each.held, each.capacity); });
+  table.rows.push_back({"GPU use while held, measured", used_text(result.was),
+                        used_text(result.calibrated), used_text(result.would_be)});
+  if (result.was.seen > 0) {
+    table.rows.push_back({"GPU-hours of that measured", seen_text(result.was),
+                          seen_text(result.calibrated), seen_text(result.would_be)});
+  }
   if (result.would_be.off > 0) {
     add("GPUs allocated, of those on", [](const JobFigures& each) {
       return replayed_share_text(each.held, each.capacity - each.off);
@@ -231,6 +246,14 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
         "Over their limit: the share of jobs that waited longer than they may ({}), or never "
         "started.",
         limits_text(query)));
+  }
+  if (result.was.seen > 0) {
+    table.notes.emplace_back(
+        "GPU use while held: of the GPU-hours that telemetry saw held, those that it saw "
+        "computing, "
+        "by the month's allocation. In a replay each job uses its GPUs as it did in the month; "
+        "jobs "
+        "on a slice, and those that a scenario makes up, count as not measured.");
   }
   if (result.would_be.energy) {
     table.notes.push_back(fmt::format(

@@ -67,6 +67,28 @@ Result<void> check_seeds(const WhatIfQuery& query) {
                   query.questions.seeds));
 }
 
+// Another policy of division is one, and knows whose cost it divides.
+Result<void> check_policy_change(const WhatIfQuery& query, const Policy& policy) {
+  if (!query.policy) return {};
+  Policy renamed = *query.policy;
+  renamed.name = policy.name;
+  if (renamed == policy) {
+    return fail(ErrorCode::kBadValue,
+                fmt::format("the policy {} has the rules of the ledger's own, so it changes "
+                            "nothing",
+                            query.policy_name));
+  }
+  const auto& dimensions = query.policy->dimensions;
+  if (std::ranges::any_of(dimensions,
+                          [&](const DimensionRule& rule) { return rule.dimension == query.by; })) {
+    return {};
+  }
+  return fail(ErrorCode::kBadValue,
+              fmt::format("the policy {} has no dimension '{}', by which cost is shown; give it "
+                          "one, or choose another with --by",
+                          query.policy_name, query.by));
+}
+
 Result<ClusterId> choose_replayed_cluster(const std::string& wanted, const LedgerMonth& month) {
   std::vector<std::string> names;
   for (const ClusterId& id : month.clusters()) {
@@ -95,25 +117,38 @@ Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& p
     return fail(ErrorCode::kBadValue,
                 fmt::format("'{}' is not a dimension of the policy", query.by));
   }
+  TRY(check_policy_change(query, policy));
   auto month = TRY(LedgerMonth::load(store, query.month, join_rules));
   const auto& spill_over = query.scenario.spill_over;
   ClusterId cluster{""};
   std::vector<ClusterId> clusters;
   ClusterFacts facts;
+  MeasuredUses measured;
   if (spill_over && spill_over->scope == what_if::HomeScope::kCluster) {
     clusters = TRY(choose_replayed_clusters(query.cluster, month));
     std::vector<ClusterFacts> parts;
     std::vector<std::string> names;
+    // Of each holding of the parts: what is merged keeps their order, and may rename workloads.
+    std::vector<std::optional<what_if::MeasuredUse>> uses;
     for (const ClusterId& one : clusters) {
       auto part = TRY(month.take_facts(store, one));
+      const MeasuredUses of_cluster = TRY(measured_uses(store, query.month, one));
+      for (const Holding& holding : part.holdings) {
+        const auto found = of_cluster.find(holding.workload);
+        uses.push_back(found == of_cluster.end() ? std::nullopt : std::optional(found->second));
+      }
       parts.push_back(std::move(part));
       names.push_back(one.text());
     }
     facts = TRY(merge_clusters(clusters, std::move(parts)));
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (uses[i]) measured.emplace(facts.holdings[i].workload, *uses[i]);
+    }
     cluster = ClusterId(fmt::format("{}", fmt::join(names, ", ")));
   } else {
     cluster = TRY(choose_replayed_cluster(query.cluster, month));
     facts = TRY(month.take_facts(store, cluster));
+    measured = TRY(measured_uses(store, query.month, cluster));
   }
   const auto period = charged_span(facts.charges);
   if (!period) {
@@ -128,6 +163,7 @@ Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& p
                      .cluster = cluster,
                      .clusters = std::move(clusters),
                      .facts = std::move(facts),
+                     .measured = std::move(measured),
                      .period = *period,
                      .last_import = last_import};
 }
@@ -184,6 +220,8 @@ Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth&
                                        .outages = month.facts.outages},
                            .clusters = month.clusters,
                            .policy = policy,
+                           .scenario_policy = query.policy,
+                           .measured = month.measured,
                            .scenario = query.scenario,
                            .variations = variations_of(query),
                            .questions = query.questions,
@@ -222,7 +260,9 @@ void show_amounts(const WhatIfQuery& query, WhatIfTables& tables) {
   if (!amounts.fleets.empty()) tables.fleets = what_if_fleet_table(query, amounts.fleets, title);
   if (amounts.tiers) tables.tiers = what_if_tier_table(query, *amounts.tiers, title);
   if (amounts.mig) tables.mig = what_if_mig_table(query, *amounts.mig, title);
-  tables.costs = what_if_cost_tables(amounts, query.by, title + ", " + query.cost);
+  tables.costs =
+      what_if_cost_tables(amounts, query.by, query.policy_name, title + ", " + query.cost);
+  tables.tier_costs = what_if_tier_cost_tables(amounts, title + ", " + query.cost);
 }
 
 }  // namespace
@@ -241,6 +281,7 @@ WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                       .mig = {},
                       .teams = what_if_team_table(query, result, title),
                       .costs = {},
+                      .tier_costs = {},
                       .exact = what_if_exact_table(query, result, title),
                       .moments = what_if_moment_table(month, result, title),
                       .waits = what_if_wait_table(result, title),
@@ -264,6 +305,7 @@ void note_rates(std::span<const std::string> rates, WhatIfTables& tables) {
     for (const std::string& rate : rates) table.notes.push_back("Converted at " + rate + ".");
   };
   for (Table& table : tables.costs) note(table);
+  for (Table& table : tables.tier_costs) note(table);
   for (auto* search : {&tables.fleets, &tables.tiers, &tables.mig}) {
     if (*search) note(**search);
   }

@@ -16,6 +16,7 @@
 #include "allocation/pricing/catalog.h"
 #include "core/error.h"
 #include "core/gpu/cloud_resource.h"
+#include "insight/queries/measured_use.h"
 #include "insight/queries/what_if_amounts.h"
 #include "insight/what_if/what_if.h"
 #include "ledger/store.h"
@@ -30,6 +31,9 @@ struct WhatIfQuery {
   // replayed together, separated by commas, or all of the month.
   std::string cluster = {};
   what_if::Scenario scenario;
+  // By which the scenario's cost is divided, and what it is called; nothing: the ledger's policy.
+  std::optional<Policy> policy = {};
+  std::string policy_name = {};
   what_if::Questions questions = {};
   replay::Scheduling calibration;   // the scheduling that really ran
   bool calibration_limits = false;  // it knew time limits, and no lengths
@@ -46,11 +50,12 @@ struct WhatIfMonth {
   ClusterId cluster{""};            // "a, b" where several are replayed together
   std::vector<ClusterId> clusters;  // these; empty: one
   ClusterFacts facts;
+  MeasuredUses measured;
   Interval period;  // from the first to the last charge
   std::uint64_t last_import = 0;
 };
 
-// Errors: kBadValue for a cluster or a dimension that is not there.
+// Errors: kBadValue for a cluster or a dimension that is not there, or a policy that is `policy`.
 Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& policy,
                                        std::span<const JoinRule> join_rules, Store& store);
 
@@ -79,12 +84,13 @@ struct WhatIfTables {
   std::optional<Table> tiers;   // where it asks for the cheapest mix of tiers
   std::optional<Table> mig;     // where it asks for the best MIG layout
   Table teams;
-  std::vector<Table> costs;  // one a currency
-  Table exact;               // the figures of all jobs and of each team, unrounded
-  Table moments;             // jobs waiting and GPUs held over time
-  Table waits;               // by percentile
-  Table gantt;               // what the first nodes held when; see replayed_runs.h
-  WhatIfAmounts amounts;     // of the tables with amounts
+  std::vector<Table> costs;       // one a currency
+  std::vector<Table> tier_costs;  // likewise; their totals are those of `costs`
+  Table exact;                    // the figures of all jobs and of each team, unrounded
+  Table moments;                  // jobs waiting and GPUs held over time
+  Table waits;                    // by percentile
+  Table gantt;                    // what the first nodes held when; see replayed_runs.h
+  WhatIfAmounts amounts;          // of the tables with amounts
 };
 // Those that are there but the costs, by name: "calibration", "jobs", "range", ….
 std::vector<std::pair<std::string_view, const Table*>> named_tables(const WhatIfTables& tables);

@@ -14,9 +14,12 @@ Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
                         const std::string& title);
 Table what_if_team_table(const WhatIfQuery& query, const what_if::WhatIf& result,
                          const std::string& title);
-// One table a currency.
+// One table a currency. `policy`: the name of the policy that the scenario is divided by; empty:
+// the same as what was.
 std::vector<Table> what_if_cost_tables(const WhatIfAmounts& amounts, const std::string& by,
-                                       const std::string& title);
+                                       const std::string& policy, const std::string& title);
+// The same money by how it was bought.
+std::vector<Table> what_if_tier_cost_tables(const WhatIfAmounts& amounts, const std::string& title);
 
 // What the tables for people round: the figures of all jobs, and then those of each team, in units
 // in which nothing is lost.

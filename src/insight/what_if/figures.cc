@@ -40,6 +40,13 @@ std::int64_t completion_of(const ReplayWorld& world, const replay::Replay& repla
   return replay.jobs[job].end_us - world.jobs[job].submit_us + world.origins[job].before_us;
 }
 
+// Of GPU time that a job held: what was seen and used of it in the month.
+void add_measured(const ReplayWorld& world, std::size_t job, Int128 held, JobFigures& figures) {
+  if (world.measured.empty()) return;
+  figures.seen += held * Int128{world.measured[job].seen_ppm};
+  figures.used += held * Int128{world.measured[job].used_ppm};
+}
+
 // Counts a job in figures of jobs that may wait so long. `waited_us`: nothing where it never
 // started.
 template <class Figures>
@@ -212,6 +219,7 @@ JobFigures figures_of(const ReplayWorld& world, const replay::Replay& replay) {
     const auto gpus = static_cast<Int128>(world.jobs[run.job].request.milli_gpus());
     const std::int64_t span = until - run.begin_us;
     figures.held += gpus * static_cast<Int128>(span);
+    add_measured(world, run.job, gpus * static_cast<Int128>(span), figures);
     // Nodes are taken back within the period only: a run beyond its end has lost nothing.
     const std::int64_t lost = run.end_us <= end ? run.lost_us : 0;
     figures.unfinished -= gpus * static_cast<Int128>(span - std::min(span, run.restart_us) - lost);
@@ -368,6 +376,9 @@ JobFigures figures_as_it_was(const ReplayWorld& world) {
     const replay::Job& job = world.jobs[i];
     figures.held +=
         static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us);
+    add_measured(world, i,
+                 static_cast<Int128>(job.request.milli_gpus()) * static_cast<Int128>(job.work_us),
+                 figures);
     const std::int64_t waited = world.origins[i].waited_us.value_or(0);
     waits.push_back(waited);
     if (world.origins[i].waited_us) count_limit(figures, world.limits.of(job.team), waited);

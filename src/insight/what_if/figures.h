@@ -49,6 +49,10 @@ struct JobFigures {
   // Of GPUs, in watts times thousandths of a GPU times microseconds; nothing: it isn't counted.
   std::optional<Int128> energy = {};
   std::optional<Fragmentation> fragmentation = {};
+  // Of `held`, in millionths of its unit: what telemetry saw of these jobs, and saw them use. A job
+  // uses its GPUs in a replay as it did in the month.
+  Int128 seen = 0;
+  Int128 used = 0;
   std::uint64_t gpus_without_watts = 0;  // that `energy` leaves out
 };
 

@@ -39,6 +39,13 @@ struct JobOrigin {
   std::uint32_t holding = 0;                   // index into the month's holdings
   std::optional<std::int64_t> waited_us = {};  // as it was; nothing: not known
   std::int64_t before_us = 0;                  // of its waiting, what lies before the period
+  bool is_as_held = true;                      // it holds what the holding does, and works as long
+};
+
+// How much of a job's GPU time telemetry saw, and saw used; in millionths of that time.
+struct MeasuredUse {
+  std::uint32_t seen_ppm = 0;
+  std::uint32_t used_ppm = 0;
 };
 
 struct JobRules {
@@ -77,6 +84,8 @@ struct ReplayWorld {
   std::vector<ClusterId> cluster_of_machine;
   std::vector<std::uint32_t> left_as_they_were;  // holdings
   std::vector<std::optional<GpuWatts>> watts;    // of each machine; empty: energy isn't counted
+  // Of each job, as its holding was measured; empty: nothing was.
+  std::vector<MeasuredUse> measured;
   WaitLimits limits;
   std::vector<replay::CutMachine> layouts;  // of machines that are cut by the hour
   // Where else jobs may run, as replay::SpillOver has it; and how many places the fleet has.

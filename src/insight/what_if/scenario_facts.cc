@@ -156,8 +156,22 @@ class FleetChanger {
           charge.costs.*cost = percent_of(charge.costs.*cost, change.percent);
         }
       }
+      if (is_spot(node.model) && is_for_use_on_demand(charge)) {
+        charge.pricing_category = PricingCategory::kDynamic;
+      }
     }
     return {};
+  }
+
+  // Whether the provider takes back nodes with this model.
+  bool is_spot(const GpuModel* model) const {
+    if (scenario_.spot.reclaimed_per_hour == 0) return false;
+    return scenario_.spot.gpu_model.empty() || model == find_gpu_model(scenario_.spot.gpu_model);
+  }
+  // What a commitment covers stays what it is: it is paid for, whatever runs on it.
+  static bool is_for_use_on_demand(const Charge& charge) {
+    return charge.charge_category == ChargeCategory::kUsage &&
+           charge.pricing_category == PricingCategory::kStandard;
   }
 
   // `model`: the change's, or null for any.
@@ -435,6 +449,7 @@ Result<void> add_repeated(ReplayWorld& world, const RepeatedJob& repeated) {
   JobOrigin origin = world.origins[static_cast<std::size_t>(model - world.jobs.begin())];
   origin.waited_us.reset();
   origin.before_us = 0;
+  origin.is_as_held = false;
   const replay::Request host = model->request;
   std::unordered_set<std::string> taken;
   for (const replay::Job& job : world.jobs) taken.insert(job.name);
@@ -611,6 +626,7 @@ Result<std::vector<std::optional<MigShare>>> change_slices(ReplayWorld& world,
       slices[i] = share;
       job.request.gpus = 0;
       job.request.gpu_milli = milli_of_slice(*share);
+      world.origins[i].is_as_held = false;
       // Work of a month in microseconds times 10,000 % is far from the limit.
       job.work_us = job.work_us * change.time_percent / 100;
       changes_any = true;

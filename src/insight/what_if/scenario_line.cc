@@ -53,6 +53,7 @@ std::string scenario_line(const ScenarioTexts& texts) {
   add_text("lengths", texts.lengths, plain.lengths);
   add_text("spot", texts.spot, "");
   add_text("spot-trace", texts.spot_trace, "");
+  add_text("policy", texts.policy, "");
   add_number("replaced-after", texts.replaced_min, {});
   add_number("checkpoint", texts.checkpoint_min, {});
   add_number("guard", texts.guard_min, {});
@@ -142,6 +143,9 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       return wrong(
           "a trace is a file, for replay on the command line; write outage for each node "
           "that is away, or spot for a rate");
+    }
+    if (key == "policy") {
+      return wrong("a policy is a file, for replay on the command line");
     }
     if (const auto list = many.find(key); list != many.end()) {
       if (value.empty()) return wrong("it has no value");

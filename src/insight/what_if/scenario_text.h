@@ -48,6 +48,7 @@ struct ScenarioTexts {
   bool fitted = false;
   std::string lengths = "true";  // what the scheduler knows of a job's length: "true", "limit"
   std::string spot;              // "MODEL=0.5%", "2%"
+  std::string policy;            // a file; whoever reads it divides the scenario's cost by it
   std::string spot_trace;        // a file; whoever reads it fills Scenario::interruptions
   std::optional<std::uint32_t> replaced_min;
   std::optional<std::uint32_t> checkpoint_min;

@@ -36,7 +36,8 @@ class WhatIfReplays {
   Result<WhatIf> run() {
     WhatIf result;
     TRY(begin(WhatIfProgress::Stage::kCostWas, 0));
-    result.cost_was = TRY(costs_of(month_));
+    result.cost_was = TRY(costs_of(month_, input_.policy));
+    result.tiers_was = tier_costs(month_.charges, input_.cost);
     const TeamOf team_of = [&](const Holding& holding) {
       const auto owner = result.cost_was.owners.find(holding.workload);
       if (owner == result.cost_was.owners.end()) return std::string();
@@ -112,7 +113,7 @@ class WhatIfReplays {
     return replay;
   }
 
-  Result<MethodCosts> costs_of(const ClusterMonth& month) const {
+  Result<MethodCosts> costs_of(const ClusterMonth& month, const Policy& policy) const {
     const ComparedCluster cluster{.facts = month, .outages = input_.cluster.outages};
     const PolicyCostsOptions options{.month = input_.month,
                                      .cost = input_.cost,
@@ -120,14 +121,23 @@ class WhatIfReplays {
                                      .left_out = {},
                                      .is_stopped = is_stopped_};
     if (!input_.clusters.empty()) {
-      return cluster_costs(cluster, input_.clusters, input_.policy, options);
+      return cluster_costs(cluster, input_.clusters, policy, options);
     }
-    auto costs = TRY(policy_costs(std::span(&cluster, 1), input_.policy, options));
+    auto costs = TRY(policy_costs(std::span(&cluster, 1), policy, options));
     return std::move(costs.front());
   }
 
-  // What is measured of a replay besides: how long jobs may wait, and what GPUs draw.
+  // What is measured of a replay besides: how long jobs may wait, how much they use their GPUs, and
+  // what these draw.
   void add_measures(ReplayWorld& world, const FleetView& fleet) const {
+    if (!input_.measured.empty()) {
+      world.measured.assign(world.jobs.size(), {});
+      for (std::size_t i = 0; i < world.jobs.size(); ++i) {
+        if (!world.origins[i].is_as_held) continue;
+        const auto found = input_.measured.find(month_.holdings[world.origins[i].holding].workload);
+        if (found != input_.measured.end()) world.measured[i] = found->second;
+      }
+    }
     for (const QueueLimit& limit : input_.scenario.queue_limits) {
       if (limit.team.empty()) {
         world.limits.others_us = limit.wait_us;
@@ -453,7 +463,8 @@ class WhatIfReplays {
       result.charges_kept_whole = powered.kept_whole;
       result.nodes_at_average = powered.at_average;
     }
-    result.cost_would_be = TRY(costs_of(changed));
+    result.cost_would_be = TRY(costs_of(changed, input_.scenario_policy.value_or(input_.policy)));
+    result.tiers_would_be = tier_costs(facts.charges, input_.cost);
     TRY(name_new_teams(world, result.cost_would_be));
     result.month = {.charges = std::move(facts.charges),
                     .nodes = std::move(facts.nodes),

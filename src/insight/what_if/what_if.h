@@ -19,6 +19,7 @@
 #include "insight/what_if/figures.h"
 #include "insight/what_if/questions.h"
 #include "insight/what_if/scenario.h"
+#include "insight/what_if/tier_costs.h"
 
 namespace pennyweight::what_if {
 
@@ -71,6 +72,10 @@ struct WhatIfInput {
   // Where the facts are of several clusters, which are replayed together: these.
   std::vector<ClusterId> clusters = {};
   Policy policy;
+  // By which the scenario's cost is divided; nothing: by `policy`, as what was.
+  std::optional<Policy> scenario_policy = {};
+  // What telemetry saw of workloads and saw them use; empty: nothing.
+  std::map<WorkloadId, MeasuredUse> measured = {};
   Scenario scenario;
   std::vector<Variation> variations = {};
   Questions questions = {};         // seeds and demand are those of `variations`
@@ -108,6 +113,8 @@ struct WhatIf {
   FiguresByTeam teams_would_be;
   MethodCosts cost_was{ClusterId(""), {}, {}};
   MethodCosts cost_would_be{ClusterId(""), {}, {}};
+  TierCosts tiers_was;
+  TierCosts tiers_would_be;
   std::vector<Moment> moments_calibrated;
   std::vector<Moment> moments_would_be;
   ReplayedMonth month;

@@ -154,7 +154,8 @@ Result<std::shared_ptr<const WhatIfTables>> shown_tables(const ScopedQueries& qu
 }
 
 bool has_amounts(std::string_view table) {
-  constexpr std::string_view kWithAmounts[] = {"costs", "fleets", "tiers", "mig", "report"};
+  constexpr std::string_view kWithAmounts[] = {"costs", "tier_costs", "fleets",
+                                               "tiers", "mig",        "report"};
   return std::ranges::find(kWithAmounts, table) != std::end(kWithAmounts);
 }
 
@@ -292,6 +293,8 @@ Response get_what_if_run(const Services& services, const Request& request) {
     }
     out.key("costs").begin_list();
     for (const Table& table : tables->costs) write_table(out, table);
+    out.end_list().key("tier_costs").begin_list();
+    for (const Table& table : tables->tier_costs) write_table(out, table);
     out.end_list().end_object();
   }
   out.end_object();
@@ -314,11 +317,12 @@ Response get_what_if_table(const Services& services, const Request& request) {
   if (!tables) return refusal(tables.error());
   if (is_report) return pdf_report(services, *run, **tables);
   if (name == "costs") return answer((*tables)->costs, format, "");
+  if (name == "tier_costs") return answer((*tables)->tier_costs, format, "");
   const auto named = named_tables(**tables);
   const auto table =
       std::ranges::find_if(named, [&](const auto& each) { return each.first == name; });
   if (table == named.end()) {
-    std::string names = "costs, report";
+    std::string names = "costs, tier_costs, report";
     for (const auto& each : named) names += fmt::format(", {}", each.first);
     return not_found("the tables of this run are " + names);
   }

@@ -22,10 +22,11 @@ Result<std::string> what_if_report(const std::string& month, const std::string& 
                                  "backfill.")
                    : fmt::format("What is changed and asked: {}", scenario),
                "Every job of the month was placed anew by a simulated scheduler, and the changed "
-               "month's bill was divided by the same policy. How near the replay of what really "
+               "month's bill was divided anew. How near the replay of what really "
                "ran comes to what was is told first."},
       .tables = {tables.calibration}};
   document.tables.insert(document.tables.end(), tables.costs.begin(), tables.costs.end());
+  document.tables.insert(document.tables.end(), tables.tier_costs.begin(), tables.tier_costs.end());
   // Series for charts, and single jobs, are for files.
   constexpr std::string_view kLong[] = {"calibration", "moments", "waits", "gantt"};
   for (const auto& [name, table] : named_tables(tables)) {

@@ -2953,6 +2953,8 @@ export interface components {
                 moments: components["schemas"]["Table"];
                 waits: components["schemas"]["Table"];
                 costs: components["schemas"]["Table"][];
+                /** @description The same money by how it was bought: on demand, spot, each kind of commitment. */
+                tier_costs: components["schemas"]["Table"][];
             } | null;
         };
         /** @description A scenario that is replayed. */
@@ -7998,14 +8000,14 @@ export interface operations {
                 /** @description Of the run. */
                 id: string;
                 /** @description Which one. */
-                table: "calibration" | "jobs" | "range" | "fleets" | "tiers" | "mig" | "teams" | "exact" | "costs" | "moments" | "waits" | "gantt" | "report";
+                table: "calibration" | "jobs" | "range" | "fleets" | "tiers" | "mig" | "teams" | "exact" | "costs" | "tier_costs" | "moments" | "waits" | "gantt" | "report";
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             /**
-             * @description The table; `costs` has one for each currency, `gantt` what the first nodes held when. `range`,
+             * @description The table; `costs` and `tier_costs` have one for each currency, `gantt` what the first nodes held when. `range`,
              *     `fleets`, `tiers` and `mig` are there where they were asked for. `exact` has the figures of all jobs
              *     and of each team unrounded, with their units. `report` is a PDF, whatever
              *     `format` says.

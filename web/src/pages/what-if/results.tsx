@@ -109,8 +109,9 @@ function Explained({ results, notes }: { results: Result[]; notes: (one: Result)
   return <ul class="what-if-explained">{told.map(({ name, note }) => <li key={`${name} ${note}`}><strong>{name}</strong>: {note}</li>)}</ul>;
 }
 
-function Costs({ results, by, currency }: { results: Result[]; by: string; currency: string }) {
-  const table = (one: Result) => one.tables.costs.find((data) => data.currency === currency);
+// By who pays, or by how it was bought: another table with the same total.
+function Costs({ results, by, currency, name = "costs" }: { results: Result[]; by: string; currency: string; name?: "costs" | "tier_costs" }) {
+  const table = (one: Result) => one.tables[name].find((data) => data.currency === currency);
   const amount = (one: Result, key: string, column: string) => String(table(one)?.rows.find((row) => text(row, by) === key)?.[column] ?? "0");
   const total = (one: Result, column: string) => (table(one)?.rows ?? []).reduce((sum, row) => add(sum, String(row[column] ?? "0")), "0");
   const was = (key: string) => results.map((one) => amount(one, key, "as_it_was")).find((value) => !isZero(value)) ?? "0";
@@ -176,7 +177,7 @@ function Calibration({ of }: { of: Result }) {
 }
 
 // The tables that a result has.
-const files = (one: Result) => ["costs", "teams", "jobs", ...(["range", "fleets", "tiers", "mig"] as const).filter((name) => one.tables[name]), "moments", "waits", "gantt"];
+const files = (one: Result) => ["costs", "tier_costs", "teams", "jobs", ...(["range", "fleets", "tiers", "mig"] as const).filter((name) => one.tables[name]), "moments", "waits", "gantt"];
 
 export function Results({ results }: { results: Result[] }) {
   const first = results[0];
@@ -194,6 +195,7 @@ export function Results({ results }: { results: Result[] }) {
     <div class="stack">
       <Calibration of={first} />
       {currencies.map((currency) => <Costs key={currency} results={results} by={by} currency={currency} />)}
+      {currencies.map((currency) => <Costs key={currency} results={results} by="tier" currency={currency} name="tier_costs" />)}
       <Figures results={results} />
       <Searches results={results} />
       <Charts results={results} />
