@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Which of a build's tests of modules come first, and which are not built.
+"""Which of a build's tests come first, which are not built, and which there is time for.
 
 usage: tools/module_checks.py recent BUILD_FOLDER    the targets of modules that changed lately
        tools/module_checks.py missing BUILD_FOLDER   the tests whose program is not there
        tools/module_checks.py built BUILD_FOLDER     those whose program is there
+       tools/module_checks.py long BUILD_FOLDER S    those labelled `long` that may be run in S seconds
 
 `.ci/run` builds the first ones first, and where its time ends before all are built, leaves out the
 others by name. A test is of the module whose folder its name is ("ingest/csv", "fuzz/ingest_csv_…").
@@ -27,6 +28,20 @@ def tests_of(build: pathlib.Path) -> dict[str, bool]:
             for name, command in commands.items()}
 
 
+def long_tests(build: pathlib.Path, seconds: float) -> list[str]:
+    """Those of the label `long` whose COST (seconds of one test beside others) adds up to no more
+    than two processors have in that time, in the order in which they are declared."""
+    said = subprocess.run(["ctest", "--test-dir", build, "-L", "^long$", "--show-only=json-v1"], check=True,
+                          capture_output=True, text=True).stdout
+    chosen, left = [], 2 * seconds
+    for test in json.loads(said)["tests"]:
+        cost = next(float(one["value"]) for one in test["properties"] if one["name"] == "COST")
+        if cost <= left:
+            chosen.append(test["name"])
+            left -= cost
+    return chosen
+
+
 def changed_folders(root: pathlib.Path) -> list[str]:
     """The folders of src and testing that the last commits changed, the last first."""
     log = subprocess.run(["git", "log", f"--max-count={COMMITS}", "--format=", "--name-only", "--",
@@ -37,6 +52,9 @@ def changed_folders(root: pathlib.Path) -> list[str]:
 
 def main() -> int:
     verb, build = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    if verb == "long":
+        print("\n".join(long_tests(build, float(sys.argv[3]))))
+        return 0
     tests = tests_of(build)
     if verb in ("missing", "built"):
         print("\n".join(sorted(name for name, is_there in tests.items() if is_there == (verb == "built"))))
