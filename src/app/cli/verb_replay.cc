@@ -158,7 +158,11 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   }
   auto conversion = TRY(conversion_of(options, *month, config));
   const what_if::WhatIf result =
-      TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, nullptr));
+      TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, nullptr,
+                      [&](Currency from, Currency to, Date day) -> Result<FoundRate> {
+                        const auto rates = TRY(rates_between(from, to, options.conversion, config));
+                        return rates.rate_on(from, to, day, rate_search(config));
+                      }));
   if (!options.out.empty()) {
     TRY(write_replayed_ledger({.path = options.out,
                                .month = query.month,
@@ -181,6 +185,9 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   if (tables.range) about_jobs.push_back(*tables.range);
   for (const auto* search : {&tables.fleets, &tables.tiers, &tables.mig}) {
     if (*search) about_jobs.push_back(**search);
+  }
+  for (const auto* taken : {&tables.prices, &tables.speeds, &tables.commitments}) {
+    if (*taken) about_jobs.push_back(**taken);
   }
   about_jobs.push_back(tables.teams);
   // What people read is rounded; programs get the figures themselves as well.
@@ -340,6 +347,22 @@ Verb declare_replay(CLI::App& app) {
   command->add_option("--policy", options->scenario.policy,
                       "A policy file by which the scenario's cost is divided instead of the "
                       "ledger's policy");
+  command->add_option(
+      "--list-price", options->scenario.list_prices,
+      "Nodes at a price of the catalogue: same, PROVIDER or TYPE, and as needed :tier=spot, "
+      "region=, date=, currency=, and which nodes: gcp:tier=committed_1y,date=2026-07-30,"
+      "model=A100-SXM4-40GB. --price is in percent of it then");
+  command->add_option("--replace-model", options->scenario.models,
+                      "MODEL=MODEL: all GPUs of the first are replaced by as many of the second, "
+                      "such as A100-SXM4-40GB=H100-SXM5-80GB; see --bound");
+  command->add_option("--bound", options->scenario.bounds,
+                      "What limits jobs on other GPUs: compute, memory, unknown, or how long they "
+                      "take there (55%); for all, or TEAM=memory, or workload:train-*=compute; "
+                      "unknown if not given");
+  command->add_option("--commitment-buy", options->scenario.purchases,
+                      "NODES@PRICE of an hour of each, NODES@committed_1y for the catalogue's, or "
+                      "AMOUNT@PERCENT% an hour; with the term and which nodes: "
+                      "40@7.50/1y:model=H100-SXM5-80GB,pool=train,from=2026-03-10");
   command->add_option("--commitment-end", options->scenario.commitments,
                       "When commitments end: TIME for each of them, ID@TIME for one, and "
                       "ID@TIME=60% where it is exchanged for one that costs 60 % of the price on "

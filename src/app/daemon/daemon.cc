@@ -371,7 +371,19 @@ Result<api::WhatIfAnswer> answer_what_if(const WhatIfQuery& query,
   }));
   CHECK(month.has_value(), "the ledger was read");
   const what_if::WhatIf found =
-      TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, &progress));
+      TRY(run_what_if(query, *month, config.policy, catalog, config.join_rules, &progress,
+                      [&](Currency from, Currency to, Date day) -> Result<FoundRate> {
+                        const std::string& file = config.currencies.rates_file;
+                        if (file.empty()) {
+                          return fail(ErrorCode::kConfig,
+                                      fmt::format("there are no exchange rates to convert a list "
+                                                  "price from {} into {}; set currencies.rates in "
+                                                  "the configuration",
+                                                  from.text(), to.text()));
+                        }
+                        const auto rates = TRY(load_exchange_rates(file));
+                        return rates.rate_on(from, to, day, rate_search(config));
+                      }));
   return api::WhatIfAnswer{.cluster = month->cluster.text(),
                            .last_import = month->last_import,
                            .tables = what_if_tables(query, *month, found)};

@@ -87,7 +87,10 @@ Result<void> convert_mig(what_if::MigAnswer& answer, Currency to, const ConvertA
 }  // namespace
 
 WhatIfAmounts what_if_amounts(const what_if::WhatIf& result, const std::string& by) {
-  WhatIfAmounts amounts{.fleets = result.fleets, .tiers = result.tiers, .mig = result.mig};
+  WhatIfAmounts amounts{.fleets = result.fleets,
+                        .tiers = result.tiers,
+                        .mig = result.mig,
+                        .commitments = result.commitments};
   const auto add_costs = [&](const MethodCosts& costs, Money WhatIfAmounts::Cost::* side) {
     for (const CostPart& part : costs.parts) {
       const Currency currency = part.cost.currency();
@@ -128,6 +131,12 @@ Result<WhatIfAmounts> convert_amounts(const WhatIfAmounts& amounts, Currency to,
   TRY(convert_fleets(converted.fleets, to, convert));
   if (converted.tiers) TRY(convert_tiers(*converted.tiers, to, convert));
   if (converted.mig) TRY(convert_mig(*converted.mig, to, convert));
+  for (what_if::BoughtCommitment& bought : converted.commitments) {
+    for (Money* amount :
+         {&bought.per_hour, &bought.cost, &bought.unused, &bought.replaced, &bought.term_cost}) {
+      *amount = TRY(convert(*amount));
+    }
+  }
   return converted;
 }
 

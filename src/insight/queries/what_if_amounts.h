@@ -36,6 +36,7 @@ struct WhatIfAmounts {
   std::vector<what_if::FleetPoint> fleets = {};
   std::optional<what_if::TierAnswer> tiers = {};
   std::optional<what_if::MigAnswer> mig = {};
+  std::vector<what_if::BoughtCommitment> commitments = {};
 };
 
 // As billed. `by`: the dimension of who pays.

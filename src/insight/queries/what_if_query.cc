@@ -206,7 +206,8 @@ Result<WhatIfChoices> what_if_choices(const std::string& month, const std::strin
 Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth& month,
                                     const Policy& policy, const Catalog& catalog,
                                     std::span<const JoinRule> join_rules,
-                                    what_if::WhatIfProgress* progress) {
+                                    what_if::WhatIfProgress* progress,
+                                    const what_if::RateOn& rate_on) {
   TRY(check_seeds(query));
   return what_if::what_if({.month = month.month,
                            .period = month.period,
@@ -231,6 +232,7 @@ Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth&
                            .wait_error_percent_max = query.wait_error_percent_max,
                            .team_dimension = query.by,
                            .cost = what_if_cost(query.cost),
+                           .rate_on = rate_on,
                            .threads = query.threads,
                            .progress = progress});
 }
@@ -240,7 +242,9 @@ std::vector<std::pair<std::string_view, const Table*>> named_tables(const WhatIf
       {"calibration", &tables.calibration}, {"jobs", &tables.jobs}};
   for (const auto& [name, table] :
        {std::pair{"range", &tables.range}, std::pair{"fleets", &tables.fleets},
-        std::pair{"tiers", &tables.tiers}, std::pair{"mig", &tables.mig}}) {
+        std::pair{"tiers", &tables.tiers}, std::pair{"mig", &tables.mig},
+        std::pair{"prices", &tables.prices}, std::pair{"speeds", &tables.speeds},
+        std::pair{"commitments", &tables.commitments}}) {
     if (*table) named.emplace_back(name, &**table);
   }
   named.emplace_back("teams", &tables.teams);
@@ -260,6 +264,9 @@ void show_amounts(const WhatIfQuery& query, WhatIfTables& tables) {
   if (!amounts.fleets.empty()) tables.fleets = what_if_fleet_table(query, amounts.fleets, title);
   if (amounts.tiers) tables.tiers = what_if_tier_table(query, *amounts.tiers, title);
   if (amounts.mig) tables.mig = what_if_mig_table(query, *amounts.mig, title);
+  if (!amounts.commitments.empty()) {
+    tables.commitments = what_if_commitment_table(amounts.commitments, title);
+  }
   tables.costs =
       what_if_cost_tables(amounts, query.by, query.policy_name, title + ", " + query.cost);
   tables.tier_costs = what_if_tier_cost_tables(amounts, title + ", " + query.cost);
@@ -279,6 +286,9 @@ WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                       .fleets = {},
                       .tiers = {},
                       .mig = {},
+                      .prices = {},
+                      .speeds = {},
+                      .commitments = {},
                       .teams = what_if_team_table(query, result, title),
                       .costs = {},
                       .tier_costs = {},
@@ -287,6 +297,8 @@ WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                       .waits = what_if_wait_table(result, title),
                       .gantt = gantt_table(query, month, result, kGanttRows),
                       .amounts = what_if_amounts(result, query.by)};
+  if (!result.prices.empty()) tables.prices = what_if_price_table(query, result.prices, title);
+  if (!result.speeds.empty()) tables.speeds = what_if_speed_table(query, result.speeds, title);
   show_amounts(query, tables);
   return tables;
 }
@@ -306,7 +318,7 @@ void note_rates(std::span<const std::string> rates, WhatIfTables& tables) {
   };
   for (Table& table : tables.costs) note(table);
   for (Table& table : tables.tier_costs) note(table);
-  for (auto* search : {&tables.fleets, &tables.tiers, &tables.mig}) {
+  for (auto* search : {&tables.fleets, &tables.tiers, &tables.mig, &tables.commitments}) {
     if (*search) note(**search);
   }
 }

@@ -62,7 +62,8 @@ Result<WhatIfMonth> load_what_if_month(const WhatIfQuery& query, const Policy& p
 Result<what_if::WhatIf> run_what_if(const WhatIfQuery& query, const WhatIfMonth& month,
                                     const Policy& policy, const Catalog& catalog,
                                     std::span<const JoinRule> join_rules,
-                                    what_if::WhatIfProgress* progress);
+                                    what_if::WhatIfProgress* progress,
+                                    const what_if::RateOn& rate_on = {});
 
 // What a scenario of a month can be about.
 struct WhatIfChoices {
@@ -79,10 +80,13 @@ struct WhatIfTables {
   std::string title;  // of what was replayed
   Table calibration;
   Table jobs;
-  std::optional<Table> range;   // where the query asks for several replays
-  std::optional<Table> fleets;  // where it asks for the fewest nodes
-  std::optional<Table> tiers;   // where it asks for the cheapest mix of tiers
-  std::optional<Table> mig;     // where it asks for the best MIG layout
+  std::optional<Table> range;        // where the query asks for several replays
+  std::optional<Table> fleets;       // where it asks for the fewest nodes
+  std::optional<Table> tiers;        // where it asks for the cheapest mix of tiers
+  std::optional<Table> mig;          // where it asks for the best MIG layout
+  std::optional<Table> prices;       // where it has list prices
+  std::optional<Table> speeds;       // where jobs are on another GPU model
+  std::optional<Table> commitments;  // where it buys some
   Table teams;
   std::vector<Table> costs;       // one a currency
   std::vector<Table> tier_costs;  // likewise; their totals are those of `costs`

@@ -90,6 +90,14 @@ Table what_if_range_table(const WhatIfQuery& query, const what_if::WhatIf& resul
         });
   }
   const std::uint64_t first = query.scenario.scheduling.seed;
+  const bool has_unknown = std::ranges::any_of(result.speeds, [](const what_if::SpeedUse& use) {
+    return use.bound == what_if::Bound::kUnknown && !use.stated_percent;
+  });
+  if (has_unknown) {
+    table.notes.push_back(
+        "Two of the replays take all jobs of which nobody says it as limited by compute, and by "
+        "memory.");
+  }
   table.notes.push_back(
       fmt::format("Of {} replays: {}{}{}. {}", all.size(),
                   query.questions.seeds > 1
@@ -99,7 +107,8 @@ Table what_if_range_table(const WhatIfQuery& query, const what_if::WhatIf& resul
                   query.questions.demand_range_percent > 0
                       ? fmt::format("demand as given and {} % below and above it",
                                     query.questions.demand_range_percent)
-                      : "",
+                  : query.questions.seeds > 1 ? ""
+                                              : "what limits jobs on other GPUs",
                   query.scenario.autoscaled.empty()
                       ? "The bill is the same in each, since the nodes are."
                       : "The bill that is shown is that of the scenario itself."));

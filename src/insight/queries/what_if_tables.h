@@ -42,4 +42,12 @@ Table what_if_tier_table(const WhatIfQuery& query, const what_if::TierAnswer& an
 Table what_if_mig_table(const WhatIfQuery& query, const what_if::MigAnswer& answer,
                         const std::string& title);
 
+// What was taken from the catalogues. REQUIRES for each: there is some.
+Table what_if_price_table(const WhatIfQuery& query, const std::vector<what_if::ListedPrice>& prices,
+                          const std::string& title);
+Table what_if_speed_table(const WhatIfQuery& query, const std::vector<what_if::SpeedUse>& speeds,
+                          const std::string& title);
+Table what_if_commitment_table(const std::vector<what_if::BoughtCommitment>& commitments,
+                               const std::string& title);
+
 }  // namespace pennyweight

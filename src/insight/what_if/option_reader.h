@@ -69,5 +69,7 @@ class OptionReader {
 // Each reads the options of one idea into the scenario. Errors are kBadValue, and name the option.
 Result<void> read_team_options(const ScenarioTexts& texts, Scenario& scenario);
 Result<void> read_fleet_options(const ScenarioTexts& texts, Scenario& scenario);
+Result<void> read_price_options(const ScenarioTexts& texts, Scenario& scenario);
+Result<void> read_model_options(const ScenarioTexts& texts, Scenario& scenario);
 
 }  // namespace pennyweight::what_if

@@ -114,7 +114,7 @@ class WorldMaker {
         world_(period) {}
 
   Result<ReplayWorld> make() {
-    for (const NodeView& view : ran_on_.nodes()) std::ignore = number_of_model(view);
+    for (const NodeView& view : ran_on_.nodes()) std::ignore = number_of_target(view);
     for (std::uint32_t i = 0; i < fleet_.nodes().size(); ++i) {
       TRY(add_machine(i));
     }
@@ -126,13 +126,20 @@ class WorldMaker {
     for (const auto& [key, number] : models_) places.insert(key.second);
     world_.place_count = places.size();
     for (std::uint32_t i = 0; i < month_.holdings.size(); ++i) add_job(i);
+    world_.speeds = rules_.speeds.uses();
     return std::move(world_);
   }
 
  private:
-  std::uint32_t number_of_model(const NodeView& view) {
-    const std::string& name =
-        view.model == nullptr ? view.facts.front()->gpu_model : view.model->name;
+  std::uint32_t number_of_model(const NodeView& view) { return number_of(view, view.model); }
+
+  // That of what the node's model is replaced by.
+  std::uint32_t number_of_target(const NodeView& view) {
+    return number_of(view, rules_.speeds.target(view.model));
+  }
+
+  std::uint32_t number_of(const NodeView& view, const GpuModel* model) {
+    const std::string& name = model == nullptr ? view.facts.front()->gpu_model : model->name;
     return models_.try_emplace({name, place_of(view)}, static_cast<std::uint32_t>(models_.size()))
         .first->second;
   }
@@ -158,7 +165,7 @@ class WorldMaker {
     std::set<std::string> names;
     std::set<std::string> homes;
     for (const std::uint32_t at : nodes) {
-      const std::uint32_t number = number_of_model(ran_on_.nodes()[at]);
+      const std::uint32_t number = number_of_target(ran_on_.nodes()[at]);
       for (const auto& [key, other] : models_) {
         if (other == number) names.insert(key.first);
       }
@@ -280,11 +287,24 @@ class WorldMaker {
       set_places(job, nodes);
     } else if (!rules_.any_model && milli > 0) {
       for (const std::uint32_t at : nodes) {
-        job.request.models |= replay::ModelSet{1} << number_of_model(ran_on_.nodes()[at]);
+        job.request.models |= replay::ModelSet{1} << number_of_target(ran_on_.nodes()[at]);
       }
     }
+    if (milli > 0) change_speed(job, origin, nodes);
     world_.jobs.push_back(std::move(job));
     world_.origins.push_back(origin);
+  }
+
+  // A job takes another time where its GPUs are replaced; never none.
+  void change_speed(replay::Job& job, JobOrigin& origin, const std::vector<std::uint32_t>& nodes) {
+    if (rules_.speeds.is_empty()) return;
+    std::vector<const GpuModel*> models;
+    for (const std::uint32_t at : nodes) models.push_back(ran_on_.nodes()[at].model);
+    const TimeRatio ratio = rules_.speeds.use(models, job.team, job.name);
+    if (ratio.numerator == ratio.denominator) return;
+    origin.is_as_held = false;
+    const Int128 work = Int128{job.work_us} * ratio.numerator + (ratio.denominator - 1);
+    job.work_us = static_cast<std::int64_t>(work / ratio.denominator);
   }
 
   const ClusterMonth& month_;

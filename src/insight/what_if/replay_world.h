@@ -9,7 +9,8 @@
 //             there
 //   shape     its devices, CPU and memory; fractions of over one GPU in all are rounded up to whole
 //             GPUs, and counted. A job that fits one node is placed on one node
-//   model     a job stays on the GPU models that it ran on, unless the scenario says otherwise
+//   model     a job stays on the GPU models that it ran on, or on what replaces them, unless the
+//             scenario says otherwise
 //   machines  every node of the period, as if it had been there all the time
 // Holdings of a claim, a GPU group or a reservation share devices by rules of their own. They are
 // left as they were, and counted.
@@ -28,6 +29,7 @@
 #include "insight/compare/fleet_view.h"
 #include "insight/replay/job.h"
 #include "insight/replay/layouts.h"
+#include "insight/what_if/model_speed.h"
 #include "insight/what_if/scenario.h"
 
 namespace pennyweight::what_if {
@@ -53,7 +55,8 @@ struct JobRules {
   bool may_leave = true;
   bool any_model = false;  // a job may run on any GPU model
   bool uses_limits =
-      false;  // the scheduler knows time limits, where jobs have some, and no lengths
+      false;                // the scheduler knows time limits, where jobs have some, and no lengths
+  ModelSpeeds speeds = {};  // of the models that replace others
 };
 
 // What each GPU of a machine draws; nothing: the catalogue doesn't say.
@@ -93,6 +96,7 @@ struct ReplayWorld {
   std::uint64_t place_count = 0;
   // Nodes on which holdings are that no replay moves; they are always on.
   std::set<std::string> needed_nodes;
+  std::vector<SpeedUse> speeds;    // of jobs whose GPU model is another one
   std::uint64_t rounded_up = 0;    // jobs with fractions of over one GPU in all
   std::uint64_t partly_there = 0;  // nodes that were not there all the time
 };

@@ -7,6 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "allocation/pricing/catalog.h"
+#include "core/date.h"
+#include "core/decimal.h"
+#include "core/money.h"
 #include "insight/replay/scheduling.h"
 
 namespace pennyweight::what_if {
@@ -29,6 +33,53 @@ struct DemandChange {
 struct PriceChange {
   std::string gpu_model = {};
   std::uint32_t percent = 100;
+};
+
+// Nodes with GPUs at a price of the catalogue. Empty selectors: any.
+struct ListPriceChange {
+  // "same": that of each node's own instance type; a provider: what it takes for the node's GPUs;
+  // or an instance type, whose price is taken by the GPU.
+  std::string source;
+  PurchaseOption tier = PurchaseOption::kOnDemand;
+  std::string region = {};  // empty: the node's own at its own provider, elsewhere the cheapest
+  std::optional<Date> date = {};          // of the price; nothing: the period's first day
+  std::optional<Currency> currency = {};  // converted into it at that day's rate
+  std::string pool = {};
+  std::string gpu_model = {};
+};
+
+// All GPUs of a model replaced by as many of another one.
+struct ModelChange {
+  std::string from;
+  std::string to;
+};
+
+// What limits how fast jobs are on another GPU model.
+enum class Bound { kUnknown, kCompute, kMemory };
+std::string_view bound_text(Bound bound);  // "unknown", "compute", "memory"
+
+// That of the jobs of a team, or of workloads that fit a pattern with '*'; both empty: of all.
+struct BoundChange {
+  std::string team = {};
+  std::string workload = {};
+  Bound bound = Bound::kUnknown;
+  // Instead of a bound: how long they take there, in percent of what they took, as measured.
+  std::optional<std::uint32_t> time_percent = {};
+};
+
+// A commitment that is bought: a number of nodes, or an amount an hour. Empty selectors: any node
+// with GPUs.
+struct CommitmentPurchase {
+  std::string text;         // as it was asked for
+  std::uint32_t nodes = 0;  // 0: an amount
+  // Of a node, or the amount; nothing: what the catalogue says for `listed`.
+  std::optional<Decimal> per_hour = {};
+  std::optional<PurchaseOption> listed = {};
+  std::uint32_t percent = 0;  // of an amount: what it pays for, of the price on demand
+  std::uint32_t years = 0;    // of its term; 0: not said
+  std::optional<Date> from = {};
+  std::string pool = {};
+  std::string gpu_model = {};
 };
 
 // A commitment (empty: each of them) that ends, in milliseconds of Unix time; or that is exchanged
@@ -146,6 +197,10 @@ struct Scenario {
   std::vector<FleetChange> fleet;
   std::vector<DemandChange> demand;
   std::vector<PriceChange> prices;
+  std::vector<ListPriceChange> list_prices;
+  std::vector<ModelChange> replaced_models;
+  std::vector<BoundChange> bounds;
+  std::vector<CommitmentPurchase> purchases;
   std::vector<SliceChange> slices;
   std::vector<MigNodesChange> mig_nodes;
   std::vector<CommitmentChange> commitments;

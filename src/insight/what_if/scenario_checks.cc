@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "allocation/pricing/rate_card.h"
 #include "core/gpu/gpu_model.h"
 #include "core/try.h"
 #include "insight/what_if/node_prices.h"
@@ -65,6 +66,16 @@ Result<void> check_teams(const WhatIfInput& input, const ReplayWorld& world) {
     TRY(check(team, "its weight"));
   }
   for (const SliceChange& change : input.scenario.slices) TRY(check(change.team, "its slice"));
+  for (const BoundChange& change : input.scenario.bounds) {
+    TRY(check(change.team, "its bound"));
+    const auto fits = [&](const replay::Job& job) {
+      return fits_pattern(change.workload, job.name);
+    };
+    if (change.workload.empty() || std::ranges::any_of(world.jobs, fits)) continue;
+    return fail(ErrorCode::kConfig,
+                fmt::format("no job of {} in {} fits workload:{}, so its bound changes nothing",
+                            input.cluster.facts.cluster.text(), input.month, change.workload));
+  }
   for (const QueueLimit& limit : input.scenario.queue_limits) {
     TRY(check(limit.team, "its limit of waiting"));
     if (limit.team.empty()) TRY(check_others(input, world));
@@ -78,7 +89,12 @@ Result<void> check_teams(const WhatIfInput& input, const ReplayWorld& world) {
 Result<void> check_power(const WhatIfInput& input, const ReplayWorld& world,
                          const FleetView& fleet) {
   for (const PowerRate& rate : input.scenario.power) {
-    if (!select_nodes(world, fleet, find_gpu_model(rate.gpu_model)).nodes.empty()) continue;
+    const GpuModel* const model = find_gpu_model(rate.gpu_model);
+    if (!select_nodes(world, fleet, model).nodes.empty()) continue;
+    const auto is_of = [&](const ModelChange& change) {
+      return find_gpu_model(change.to) == model;
+    };
+    if (std::ranges::any_of(input.scenario.replaced_models, is_of)) continue;
     return fail(ErrorCode::kConfig,
                 fmt::format("cluster {} has no node with {}, so its power changes nothing",
                             input.cluster.facts.cluster.text(), rate.gpu_model));

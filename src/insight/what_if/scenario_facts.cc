@@ -39,11 +39,12 @@ std::string in_words(const FleetChange& change) {
 class FleetChanger {
  public:
   FleetChanger(const ClusterMonth& month, const Interval& period, const Scenario& scenario,
-               const StopCheck& is_stopped)
+               const StopCheck& is_stopped, const RateOn& rate_on)
       : month_(month),
         period_(period),
         scenario_(scenario),
         is_stopped_(is_stopped),
+        rate_on_(rate_on),
         fleet_(month.nodes, month.gpus, month.catalog, month.join_rules) {
     for (const Gpu& gpu : month.gpus) gpus_of_node_[gpu.node].push_back(&gpu);
     for (std::uint32_t i = 0; i < fleet_.nodes().size(); ++i) {
@@ -77,6 +78,9 @@ class FleetChanger {
       if (!dropped_charges_.contains(i)) kept.push_back(priced_[i]);
     }
     kept.insert(kept.end(), added_charges_.begin(), added_charges_.end());
+    for (auto& [node, charge] : unused_) {
+      if (!removed_.contains(node)) kept.push_back(std::move(charge));
+    }
     facts_.charges = std::move(kept);
     return std::move(facts_);
   }
@@ -137,6 +141,11 @@ class FleetChanger {
 
   Result<void> price_charges() {
     priced_.assign(month_.charges.begin(), month_.charges.end());
+    ListedCharges listed = TRY(apply_list_prices(month_, fleet_, period_, scenario_.list_prices,
+                                                 rate_on_, priced_, is_stopped_));
+    facts_.prices = std::move(listed.prices);
+    dropped_charges_ = std::move(listed.dropped);
+    unused_ = std::move(listed.unused);
     std::vector<const GpuModel*> models;
     for (const PriceChange& change : scenario_.prices) {
       models.push_back(change.gpu_model.empty() ? nullptr : find_gpu_model(change.gpu_model));
@@ -327,6 +336,7 @@ class FleetChanger {
       facts_.gpus.push_back(std::move(copy));
     }
     for (const std::size_t at : charges_of_node_[index]) {
+      if (dropped_charges_.contains(at)) continue;
       Charge copy = priced_[at];
       copy.resource_id = renamed(copy.resource_id);
       copy.resource_name = renamed(copy.resource_name);
@@ -341,6 +351,7 @@ class FleetChanger {
   const Interval& period_;
   const Scenario& scenario_;
   const StopCheck& is_stopped_;
+  const RateOn& rate_on_;
   FleetView fleet_;
   std::map<NodeId, std::vector<const Gpu*>> gpus_of_node_;
   std::uint64_t machines_ = 0;  // with those that are added, without those that are removed
@@ -353,6 +364,7 @@ class FleetChanger {
   std::map<std::uint32_t, std::vector<NodeId>> copies_of_;
   std::set<std::size_t> dropped_charges_;
   std::vector<Charge> priced_;
+  std::vector<std::pair<std::uint32_t, Charge>> unused_;  // of commitments, by node
   std::vector<Charge> added_charges_;
   std::uint64_t copies_ = 0;
   ScenarioFacts facts_;  // nodes and GPUs: those that are added, until keep_facts()
@@ -366,8 +378,9 @@ Result<void> go_on(const StopCheck& is_stopped) {
 }
 
 Result<ScenarioFacts> change_fleet(const ClusterMonth& month, const Interval& period,
-                                   const Scenario& scenario, const StopCheck& is_stopped) {
-  return FleetChanger(month, period, scenario, is_stopped).make();
+                                   const Scenario& scenario, const StopCheck& is_stopped,
+                                   const RateOn& rate_on) {
+  return FleetChanger(month, period, scenario, is_stopped, rate_on).make();
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/gpu/gpu_model.h"
 #include "insight/compare/policy_costs.h"
+#include "insight/what_if/list_prices.h"
 #include "insight/what_if/replay_world.h"
 #include "insight/what_if/scenario.h"
 
@@ -19,9 +20,11 @@ struct ScenarioFacts {
   std::vector<Node> nodes;
   std::vector<Gpu> gpus;
   std::vector<Holding> holdings;
+  std::vector<ListedPrice> prices;  // of the scenario's list prices
 };
 
-// The month with the scenario's fleet and prices. Holdings are as they were.
+// The month with the scenario's fleet and prices. Holdings are as they were. List prices come
+// first, and percentages are of them.
 //
 // A node that is taken away takes its charges with it; those with the last names go first. A node
 // that is added has the charges of the first node that the change selects. Nodes that were not
@@ -29,7 +32,8 @@ struct ScenarioFacts {
 // the change selects too few nodes, or nodes that are charged together as a pool: what one of them
 // costs is then not known; kLimit where it would be beyond the limits of a scenario.
 Result<ScenarioFacts> change_fleet(const ClusterMonth& month, const Interval& period,
-                                   const Scenario& scenario, const StopCheck& is_stopped = {});
+                                   const Scenario& scenario, const StopCheck& is_stopped = {},
+                                   const RateOn& rate_on = {});
 
 // The jobs of new teams and repeated jobs, and then all times the scenario's demand;
 // ReplayWorld::origins follow. Copies of job "a" are "a~2", "a~3", over all changes. kLimit, before

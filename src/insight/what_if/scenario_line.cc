@@ -45,7 +45,9 @@ std::string scenario_line(const ScenarioTexts& texts) {
         std::pair{"outage", &texts.outages}, std::pair{"new-team", &texts.new_teams},
         std::pair{"repeat", &texts.repeated}, std::pair{"autoscale", &texts.autoscaled},
         std::pair{"slo", &texts.slos}, std::pair{"power", &texts.power},
-        std::pair{"commitment-end", &texts.commitments}}) {
+        std::pair{"commitment-end", &texts.commitments},
+        std::pair{"list-price", &texts.list_prices}, std::pair{"replace-model", &texts.models},
+        std::pair{"bound", &texts.bounds}, std::pair{"commitment-buy", &texts.purchases}}) {
     for (const std::string& value : *values) add(key, value);
   }
   if (texts.any_model) line += line.empty() ? "any-model" : ";any-model";
@@ -110,6 +112,10 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
       {"slo", &texts.slos},
       {"power", &texts.power},
       {"commitment-end", &texts.commitments},
+      {"list-price", &texts.list_prices},
+      {"replace-model", &texts.models},
+      {"bound", &texts.bounds},
+      {"commitment-buy", &texts.purchases},
   };
   const std::map<std::string_view, std::function<void(std::uint32_t)>> numbers = {
       {"restart", [&](std::uint32_t number) { texts.restart_s = number; }},
@@ -171,7 +177,8 @@ Result<ScenarioTexts> parse_scenario_line(std::string_view line) {
           "weight, nodes, demand, price, slice, any-model, lengths, spot, replaced-after, "
           "checkpoint, quota, off-peak, guard, outage, new-team, repeat, mig-nodes, autoscale, "
           "slo, power, "
-          "same-rack, spill-over, fitted, commitment-end, "
+          "same-rack, spill-over, fitted, commitment-end, list-price, replace-model, bound, "
+          "commitment-buy, "
           "seeds, demand-range, fewest-nodes, fewest-model, cheapest-tiers, tier-model, committed, "
           "spot-tier, tier-kept, best-mig, mig-model or tries");
     }

@@ -48,6 +48,8 @@ class ScenarioReader : public OptionReader {
     scenario.fitted = texts_.fitted;
     scenario.uses_limits = TRY(parse_lengths(texts_.lengths));
     TRY(read_fleet_options(texts_, scenario));
+    TRY(read_price_options(texts_, scenario));
+    TRY(read_model_options(texts_, scenario));
     return scenario;
   }
 

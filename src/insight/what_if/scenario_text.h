@@ -30,6 +30,10 @@ struct ScenarioTexts {
   std::vector<std::string> nodes;          // "-20:model=H100-SXM5-80GB,pool=train"
   std::vector<std::string> demand;         // "TEAM=150%", "150%"
   std::vector<std::string> prices;         // "MODEL=60%", "60%"
+  std::vector<std::string> list_prices;    // "gcp:tier=spot,region=us-central1,date=2026-07-30"
+  std::vector<std::string> models;         // "A100-SXM4-40GB=H100-SXM5-80GB"
+  std::vector<std::string> bounds;         // "TEAM=memory", "workload:train-*=compute", "55%"
+  std::vector<std::string> purchases;      // "40@7.5/1y:model=…,from=2026-03-10", "250@60%/3y"
   std::vector<std::string> slices;         // "TEAM=1g.5gb@120%/08:00-20:00", "1g.5gb"
   std::vector<std::string> mig_nodes;      // "10=1g.5gb/08:00-20:00:model=A100-SXM4-40GB"
   std::vector<std::string> commitments;    // "ID@2026-03-15T00:00:00Z=60%", "2026-03-15T00:00:00Z"
@@ -89,10 +93,11 @@ Result<Questions> parse_questions(const ScenarioTexts& texts);
 // "key=value" separated by ';', with the names of the options as keys: scheduler, blocked,
 // placement, preempt, restart, depth, seed, weight, nodes, demand, price, slice, any-model,
 // lengths, spot, replaced-after, checkpoint, quota, off-peak, guard, outage, new-team, repeat,
-// mig-nodes, autoscale, slo, power, same-rack, spill-over, fitted, commitment-end; and what is
-// asked: seeds, demand-range, fewest-nodes, fewest-model, cheapest-tiers, tier-model, committed,
-// spot-tier, tier-kept, best-mig, mig-model, tries. Those that may be repeated are; preempt,
-// any-model and fitted have no value. Empty: as nothing but the scheduling of ScenarioTexts.
+// mig-nodes, autoscale, slo, power, same-rack, spill-over, fitted, commitment-end, list-price,
+// replace-model, bound, commitment-buy; and what is asked: seeds, demand-range, fewest-nodes,
+// fewest-model, cheapest-tiers, tier-model, committed, spot-tier, tier-kept, best-mig, mig-model,
+// tries. Those that may be repeated are; preempt, any-model and fitted have no value. Empty: as
+// nothing but the scheduling of ScenarioTexts.
 Result<ScenarioTexts> parse_scenario_line(std::string_view line);
 
 // The line that parse_scenario_line reads as these texts, without what is as by default.

@@ -12,8 +12,10 @@
 #include "core/try.h"
 #include "insight/compare/cluster_costs.h"
 #include "insight/replay/simulate.h"
+#include "insight/what_if/bought_commitments.h"
 #include "insight/what_if/commitments.h"
 #include "insight/what_if/mig_nodes.h"
+#include "insight/what_if/model_speed.h"
 #include "insight/what_if/node_pools.h"
 #include "insight/what_if/node_prices.h"
 #include "insight/what_if/racks.h"
@@ -171,12 +173,15 @@ class WhatIfReplays {
   };
   Result<ScenarioWorld> scenario_world(const ClusterMonth& changed, const FleetView& fleet,
                                        const FleetView& ran_on, const TeamOf& team_of,
-                                       const Scenario& scenario, bool is_tried = false) const {
+                                       const Scenario& scenario, bool is_tried = false,
+                                       std::optional<Bound> bound = {}) const {
+    ModelSpeeds speeds = TRY(ModelSpeeds::of(scenario, bound));
     ReplayWorld world = TRY(make_replay_world(
         changed, fleet, ran_on, input_.period, team_of,
         {.home = scenario.spill_over ? std::optional(scenario.spill_over->scope) : std::nullopt,
          .any_model = scenario.any_model,
-         .uses_limits = scenario.uses_limits}));
+         .uses_limits = scenario.uses_limits,
+         .speeds = std::move(speeds)}));
     TRY(check_places(input_, world, scenario));
     TRY(check_racks(input_, world, scenario));
     TRY(change_demand(world, scenario, is_stopped_));
@@ -191,17 +196,32 @@ class WhatIfReplays {
     return ScenarioWorld{std::move(world), std::move(slices), spot, std::move(pools)};
   }
 
+  // Those that were asked for; and where nobody says what limits some jobs, one for each bound.
+  std::vector<Variation> variations_with_bounds(const ReplayWorld& world) const {
+    std::vector<Variation> variations = input_.variations;
+    const bool has_unknown = std::ranges::any_of(world.speeds, [](const SpeedUse& use) {
+      return use.bound == Bound::kUnknown && !use.stated_percent;
+    });
+    if (!has_unknown) return variations;
+    for (const Bound bound : {Bound::kCompute, Bound::kMemory}) {
+      variations.push_back({.seed = input_.scenario.scheduling.seed, .bound = bound});
+    }
+    return variations;
+  }
+
   // The scenario again, with another seed or demand. Its bill is not divided again.
   Result<std::vector<JobFigures>> vary(const ClusterMonth& changed, const FleetView& fleet,
-                                       const FleetView& ran_on, const TeamOf& team_of) const {
+                                       const FleetView& ran_on, const TeamOf& team_of,
+                                       const std::vector<Variation>& variations) const {
     std::vector<JobFigures> figures;
-    for (const Variation& variation : input_.variations) {
+    for (const Variation& variation : variations) {
       Scenario scenario = input_.scenario;
       scenario.scheduling.seed = variation.seed;
       if (variation.demand_percent != 100) {
         scenario.demand.push_back({.team = {}, .percent = variation.demand_percent});
       }
-      ScenarioWorld varied = TRY(scenario_world(changed, fleet, ran_on, team_of, scenario));
+      ScenarioWorld varied =
+          TRY(scenario_world(changed, fleet, ran_on, team_of, scenario, false, variation.bound));
       varied.spot.seed = variation.seed;
       TRY(begin(WhatIfProgress::Stage::kScenario, varied.world.jobs.size()));
       const replay::Replay replay =
@@ -213,7 +233,12 @@ class WhatIfReplays {
 
   // The month with the scenario's fleet, prices and commitments.
   Result<ScenarioFacts> facts_of(const Scenario& scenario) const {
-    ScenarioFacts facts = TRY(change_fleet(month_, input_.period, scenario, is_stopped_));
+    const ReplacedFacts replaced = TRY(replace_models(month_, input_.period, scenario));
+    ClusterMonth month = month_;
+    month.nodes = replaced.nodes;
+    month.gpus = replaced.gpus;
+    ScenarioFacts facts =
+        TRY(change_fleet(month, input_.period, scenario, is_stopped_, input_.rate_on));
     facts.charges =
         TRY(change_commitments(std::move(facts.charges), scenario.commitments, is_stopped_));
     return facts;
@@ -259,7 +284,9 @@ class WhatIfReplays {
       auto powered = TRY(charges_while_on(facts.charges, tried.world, fleet, replay, is_stopped_));
       facts.charges = std::move(powered.charges);
     }
-    for (const Charge& charge : facts.charges) {
+    auto bought = TRY(buy_commitments(std::move(facts.charges), changed, fleet, input_.period,
+                                      scenario, is_stopped_));
+    for (const Charge& charge : bought.charges) {
       const Money& cost = charge.costs.*input_.cost;
       point.bill.try_emplace(cost.currency(), Money::zero(cost.currency())).first->second += cost;
     }
@@ -442,7 +469,9 @@ class WhatIfReplays {
     TRY(go_on(is_stopped_));
     result.moments_would_be = moments_of(world, replay);
     result.times = job_times(world, replay);
-    result.varied = TRY(vary(changed, fleet, ran_on, team_of));
+    result.prices = std::move(facts.prices);
+    result.speeds = world.speeds;
+    result.varied = TRY(vary(changed, fleet, ran_on, team_of, variations_with_bounds(world)));
     if (input_.questions.fleet) {
       result.fleets = TRY(fewest_nodes(result.calibrated.never_start, ran_on, team_of));
     }
@@ -459,10 +488,14 @@ class WhatIfReplays {
       PoweredCharges powered =
           TRY(charges_while_on(std::move(facts.charges), world, fleet, replay, is_stopped_));
       facts.charges = std::move(powered.charges);
-      changed.charges = facts.charges;
       result.charges_kept_whole = powered.kept_whole;
       result.nodes_at_average = powered.at_average;
     }
+    auto bought = TRY(buy_commitments(std::move(facts.charges), changed, fleet, input_.period,
+                                      input_.scenario, is_stopped_));
+    facts.charges = std::move(bought.charges);
+    changed.charges = facts.charges;
+    result.commitments = std::move(bought.commitments);
     result.cost_would_be = TRY(costs_of(changed, input_.scenario_policy.value_or(input_.policy)));
     result.tiers_would_be = tier_costs(facts.charges, input_.cost);
     TRY(name_new_teams(world, result.cost_would_be));

@@ -16,7 +16,10 @@
 
 #include "insight/compare/policy_costs.h"
 #include "insight/replay/simulate.h"
+#include "insight/what_if/bought_commitments.h"
 #include "insight/what_if/figures.h"
+#include "insight/what_if/list_prices.h"
+#include "insight/what_if/model_speed.h"
 #include "insight/what_if/questions.h"
 #include "insight/what_if/scenario.h"
 #include "insight/what_if/tier_costs.h"
@@ -36,6 +39,7 @@ std::string_view stage_text(WhatIfProgress::Stage stage);
 struct Variation {
   std::uint64_t seed = 1;              // of random placement and of spot capacity
   std::uint32_t demand_percent = 100;  // of all jobs, after the scenario's own changes
+  std::optional<Bound> bound = {};     // assumed where nobody says what limits a job
 };
 
 // A fleet that was tried.
@@ -89,6 +93,7 @@ struct WhatIfInput {
   std::uint32_t wait_error_percent_max = kWaitErrorPercentMax;
   std::string team_dimension = "team";
   Money Costs::* cost = &Costs::effective;
+  RateOn rate_on = {};  // for list prices in another currency
   unsigned threads = 1;
   WhatIfProgress* progress = nullptr;
 };
@@ -105,7 +110,10 @@ struct WhatIf {
   JobFigures was;         // by the ledger
   JobFigures calibrated;  // the replay of it
   JobFigures would_be;
-  std::vector<JobFigures> varied;  // as WhatIfInput::variations
+  std::vector<JobFigures> varied;   // as WhatIfInput::variations, and then those of both bounds
+  std::vector<ListedPrice> prices;  // taken from the catalogue
+  std::vector<BoughtCommitment> commitments;
+  std::vector<SpeedUse> speeds;    // of jobs on another GPU model
   std::vector<FleetPoint> fleets;  // tried for Questions::fleet, by nodes
   std::optional<TierAnswer> tiers;
   std::optional<MigAnswer> mig;

@@ -154,8 +154,8 @@ Result<std::shared_ptr<const WhatIfTables>> shown_tables(const ScopedQueries& qu
 }
 
 bool has_amounts(std::string_view table) {
-  constexpr std::string_view kWithAmounts[] = {"costs", "tier_costs", "fleets",
-                                               "tiers", "mig",        "report"};
+  constexpr std::string_view kWithAmounts[] = {"costs", "tier_costs",  "fleets", "tiers",
+                                               "mig",   "commitments", "report"};
   return std::ranges::find(kWithAmounts, table) != std::end(kWithAmounts);
 }
 

@@ -2949,6 +2949,12 @@ export interface components {
                 tiers?: components["schemas"]["Table"];
                 /** @description Where the best MIG layout was asked for (best-mig). */
                 mig?: components["schemas"]["Table"];
+                /** @description The prices that were taken from the catalogue (list-price), each with source, date and currency. */
+                prices?: components["schemas"]["Table"];
+                /** @description How long jobs take on another GPU model (replace-model), and by what. */
+                speeds?: components["schemas"]["Table"];
+                /** @description Commitments that are bought (commitment-buy): cost, used and unused. */
+                commitments?: components["schemas"]["Table"];
                 teams: components["schemas"]["Table"];
                 moments: components["schemas"]["Table"];
                 waits: components["schemas"]["Table"];
@@ -8000,7 +8006,7 @@ export interface operations {
                 /** @description Of the run. */
                 id: string;
                 /** @description Which one. */
-                table: "calibration" | "jobs" | "range" | "fleets" | "tiers" | "mig" | "teams" | "exact" | "costs" | "tier_costs" | "moments" | "waits" | "gantt" | "report";
+                table: "calibration" | "jobs" | "range" | "fleets" | "tiers" | "mig" | "prices" | "speeds" | "commitments" | "teams" | "exact" | "costs" | "tier_costs" | "moments" | "waits" | "gantt" | "report";
             };
             cookie?: never;
         };
@@ -8008,7 +8014,8 @@ export interface operations {
         responses: {
             /**
              * @description The table; `costs` and `tier_costs` have one for each currency, `gantt` what the first nodes held when. `range`,
-             *     `fleets`, `tiers` and `mig` are there where they were asked for. `exact` has the figures of all jobs
+             *     `fleets`, `tiers` and `mig` are there where they were asked for; `prices`, `speeds` and `commitments`
+             *     where the scenario has list prices, replaces GPU models or buys commitments. `exact` has the figures of all jobs
              *     and of each team unrounded, with their units. `report` is a PDF, whatever
              *     `format` says.
              */

@@ -9,6 +9,10 @@ import { EXAMPLES, inWords, parts, withoutPart, withPart, type Scenario } from "
 const KINDS = [
   { value: "nodes", title: "Nodes: more or fewer" },
   { value: "price", title: "Price of nodes" },
+  { value: "list-price", title: "List price: provider, type, tier, date" },
+  { value: "replace-model", title: "Another GPU model" },
+  { value: "bound", title: "What limits jobs on another GPU model" },
+  { value: "commitment-buy", title: "Commitments that are bought" },
   { value: "commitment-end", title: "Commitments that end" },
   { value: "demand", title: "Jobs: more or fewer" },
   { value: "spot", title: "Spot capacity" },
@@ -48,6 +52,10 @@ const KINDS = [
 const HINTS: Record<string, string> = {
   nodes: "-20 takes away, +4 adds copies of the first of its kind.",
   price: "Percent of what they cost.",
+  "list-price": "same, a provider or an instance type; then tier, region, date, currency, model and pool as needed: gcp:tier=spot,date=2026-07-30.",
+  "replace-model": "Which model is replaced by which. Give its price too.",
+  bound: "compute, memory, unknown, or how long jobs take there: 55%.",
+  "commitment-buy": "Nodes and the price of an hour of each (40@7.50/1y, 40@committed_1y), or an amount an hour and what it pays of the price on demand (250@60%/3y).",
   demand: "Percent of the jobs there were.",
   "commitment-end": "When; before it which one (ID@…), after it what the next one costs of the price on demand (…=60%).",
   spot: "The share of the nodes that is taken back each hour. Give their price too.",
@@ -76,9 +84,9 @@ const HINTS: Record<string, string> = {
   weight: "A whole number; 1 where none is given.",
   seed: "The same seed gives the same result.",
 };
-const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", demand: "150%", "commitment-end": "2026-03-15T00:00:00Z", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", "mig-nodes": "10=1g.5gb/08:00-20:00", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", autoscale: "4@5m/10m", "spill-over": "pool@60m", "same-rack": "8", slo: "60", power: "700/100", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
+const PLACEHOLDERS: Record<string, string> = { nodes: "-20", price: "35%", "list-price": "gcp:tier=spot,date=2026-07-30", "replace-model": "A100-SXM4-40GB=H100-SXM5-80GB", bound: "memory", "commitment-buy": "40@7.50/1y", demand: "150%", "commitment-end": "2026-03-15T00:00:00Z", spot: "2%", checkpoint: "30", slice: "1g.5gb@120%", "mig-nodes": "10=1g.5gb/08:00-20:00", weight: "2", seed: "2", quota: "16+8", "off-peak": "20:00-06:00", guard: "240", outage: "4@2026-03-05T00:00:00Z/24h", autoscale: "4@5m/10m", "spill-over": "pool@60m", "same-rack": "8", slo: "60", power: "700/100", "new-team": "acme=nlp@50%", repeat: "8x24h@mon 02:00", seeds: "5", "demand-range": "10", "fewest-nodes": "60", "cheapest-tiers": "60", committed: "60%", "spot-tier": "35%@2%", "best-mig": "60", tries: "60" };
 const OF_MODEL = new Set(["nodes", "price", "spot", "autoscale", "mig-nodes", "power"]);
-const OF_TEAM = new Set(["demand", "slice", "weight", "quota", "off-peak", "repeat", "slo"]);
+const OF_TEAM = new Set(["demand", "bound", "slice", "weight", "quota", "off-peak", "repeat", "slo"]);
 const OF_NODES = new Set(["nodes", "autoscale", "mig-nodes"]); // chosen by model and pool
 const NEEDS_TEAM = new Set(["weight", "quota", "off-peak", "repeat"]);
 

@@ -23,7 +23,7 @@ export function parts(line: string): string[] {
 }
 
 // Changes that may stand in a scenario several times; of the others the last one counts.
-const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat", "mig-nodes", "autoscale", "slo", "power", "commitment-end"]);
+const MANY = new Set(["nodes", "price", "demand", "slice", "weight", "quota", "off-peak", "outage", "new-team", "repeat", "mig-nodes", "autoscale", "slo", "power", "commitment-end", "list-price", "replace-model", "bound", "commitment-buy"]);
 
 const keyOf = (part: string) => part.split("=", 1)[0] ?? "";
 
@@ -64,6 +64,10 @@ export function inWords(part: string): string {
   switch (key) {
     case "nodes": return nodes(value);
     case "price": return `${name || "All nodes"} at ${rest} of the price`;
+    case "list-price": return `List price: ${value.replace(":", ", ").replaceAll("=", " ").replaceAll(",", ", ").replaceAll("  ", " ")}`;
+    case "replace-model": return `${name} replaced by ${rest}`;
+    case "bound": return `${name || "Other jobs"} ${rest.endsWith("%") ? `take ${rest} of their time there` : rest === "unknown" ? "are limited by what nobody says" : `are limited by ${rest}`}`;
+    case "commitment-buy": return `Commitment bought: ${value.replace("@", " at ").replace("/", " an hour for ").replace(":", ", ").replaceAll("=", " ")}`;
     case "demand": return `${name || "Everybody"} with ${rest} of the jobs`;
     case "spot": return `${name || "All nodes"} as spot, ${rest} taken back an hour`;
     case "checkpoint": return rest === "0" ? "No checkpoints" : `Checkpoints each ${rest} min`;

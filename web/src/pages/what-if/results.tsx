@@ -177,7 +177,7 @@ function Calibration({ of }: { of: Result }) {
 }
 
 // The tables that a result has.
-const files = (one: Result) => ["costs", "tier_costs", "teams", "jobs", ...(["range", "fleets", "tiers", "mig"] as const).filter((name) => one.tables[name]), "moments", "waits", "gantt"];
+const files = (one: Result) => ["costs", "tier_costs", "teams", "jobs", ...(["range", "fleets", "tiers", "mig", "prices", "speeds", "commitments"] as const).filter((name) => one.tables[name]), "moments", "waits", "gantt"];
 
 export function Results({ results }: { results: Result[] }) {
   const first = results[0];

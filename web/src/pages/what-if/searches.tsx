@@ -8,8 +8,8 @@ import { money } from "../../util/money";
 import { secondsOf, waitInWords } from "./duration";
 import type { Result } from "./results";
 
-const MONEY = new Set(["committed_cost", "on_demand_cost", "spot_cost", "cost"]);
-const NUMBERS = new Set(["nodes", "on_demand", "spot", "committed", "interruptions", "instances", "never_start", "change", "allocated", "unfinished", "bill", "lowest", "what_if", "highest"]);
+const MONEY = new Set(["per_hour", "used", "unused", "covered_on_demand", "saved", "committed_cost", "on_demand_cost", "spot_cost", "cost"]);
+const NUMBERS = new Set(["nodes", "per_hour", "node_hours", "time", "jobs", "used_share", "on_demand", "spot", "committed", "interruptions", "instances", "never_start", "change", "allocated", "unfinished", "bill", "lowest", "what_if", "highest"]);
 
 const text = (row: Row, column: string) => String(row[column] ?? "–");
 
@@ -102,6 +102,15 @@ export function Searches({ results }: { results: Result[] }) {
               {(tables.range.notes ?? []).map((note) => <p class="card-lead" key={note}>{note}</p>)}
             </Card>
           )}
+          {([["prices", "list prices"], ["speeds", "speeds"], ["commitments", "commitments bought"]] as const).map(([key, title]) => {
+            const table = tables[key];
+            return table && (
+              <Card key={key} title={`${name}: ${title}`} flush>
+                <AsTable table={table} caption={`${name}: ${title}`} />
+                {(table.notes ?? []).map((note) => <p class="card-lead" key={note}>{note}</p>)}
+              </Card>
+            );
+          })}
           {tables.fleets && (
             <Card title={`${name}: fewest nodes`} flush>
               {(tables.fleets.notes ?? []).map((note) => <p class="card-lead" key={note}>{note}</p>)}
