@@ -37,7 +37,7 @@ struct SpeedUse {
   const GpuModel* to = nullptr;
   Bound bound = Bound::kUnknown;
   std::optional<std::uint32_t> stated_percent = {};
-  TimeRatio ratio;
+  TimeRatio ratio = {};
   std::uint64_t jobs = 0;
 };
 
