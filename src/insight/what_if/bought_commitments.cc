@@ -19,7 +19,7 @@
 namespace pennyweight::what_if {
 namespace {
 
-constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::int64_t kCommittedHourMs = 3'600'000;
 constexpr std::int64_t kYearHours = 8'760;
 
 UInt128 size_of(Money amount) { return static_cast<UInt128>(amount.ticks()); }
@@ -90,7 +90,7 @@ class CommitmentBuyer {
     bought.per_hour = TRY(price_per_hour(purchase, lines, currency, bought.source));
     const auto ms = static_cast<UInt128>(during->length_ms());
     bought.cost = Money::from_ticks(
-        static_cast<Int128>(share_of(size_of(bought.per_hour), ms, kHourMs)), currency);
+        static_cast<Int128>(share_of(size_of(bought.per_hour), ms, kCommittedHourMs)), currency);
     bought.term_cost = Money::from_ticks(
         bought.per_hour.ticks() * (Int128{purchase.years} * kYearHours), currency);
     TRY(cover(purchase, lines, bought));
@@ -216,16 +216,17 @@ class CommitmentBuyer {
                      const BoughtCommitment& bought) const {
     const std::int64_t begin_ms = bought.during.begin().time_since_epoch().count();
     const auto hours = static_cast<std::size_t>(
-        (static_cast<std::int64_t>(bought.during.length_ms()) + kHourMs - 1) / kHourMs);
+        (static_cast<std::int64_t>(bought.during.length_ms()) + kCommittedHourMs - 1) /
+        kCommittedHourMs);
     // What is left of each hour.
     std::vector<UInt128> left(hours);
     for (std::size_t hour = 0; hour < hours; ++hour) {
       const std::int64_t rest = static_cast<std::int64_t>(bought.during.length_ms()) -
-                                static_cast<std::int64_t>(hour) * kHourMs;
-      const auto ms = static_cast<UInt128>(std::min(kHourMs, rest));
+                                static_cast<std::int64_t>(hour) * kCommittedHourMs;
+      const auto ms = static_cast<UInt128>(std::min(kCommittedHourMs, rest));
       left[hour] = purchase.nodes > 0 ? ms * purchase.nodes
                                       : share_of(size_of(bought.per_hour) * 100, ms,
-                                                 UInt128{kHourMs} * purchase.percent);
+                                                 UInt128{kCommittedHourMs} * purchase.percent);
     }
     std::size_t looked_at = 0;
     for (CoverableLine& line : lines) {
@@ -235,8 +236,8 @@ class CommitmentBuyer {
       std::int64_t from = line.during.begin().time_since_epoch().count() - begin_ms;
       const std::int64_t to = line.during.end().time_since_epoch().count() - begin_ms;
       while (from < to) {
-        const auto hour = static_cast<std::size_t>(from / kHourMs);
-        const std::int64_t until = std::min(to, (from / kHourMs + 1) * kHourMs);
+        const auto hour = static_cast<std::size_t>(from / kCommittedHourMs);
+        const std::int64_t until = std::min(to, (from / kCommittedHourMs + 1) * kCommittedHourMs);
         const auto ms = static_cast<UInt128>(until - from);
         const UInt128 wanted =
             purchase.nodes > 0 ? ms : share_of(size_of(on_demand_cost(charge)), ms, line_ms);

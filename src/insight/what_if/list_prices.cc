@@ -21,7 +21,7 @@
 namespace pennyweight::what_if {
 namespace {
 
-constexpr std::uint64_t kHourMs = 3'600'000;
+constexpr std::uint64_t kListedHourMs = 3'600'000;
 
 bool is_hours_unit(std::string_view unit) {
   return same_unit(unit, "Hours") || same_unit(unit, "Hrs") || same_unit(unit, "1 Hour");
@@ -38,7 +38,7 @@ std::optional<Int128> stated_time(const Charge& charge) {
                           std::string_view unit) -> std::optional<Int128> {
     if (!hours || !is_hours_unit(unit)) return std::nullopt;
     if (*hours > kHoursMax || -*hours > kHoursMax) return std::nullopt;
-    return hours->ticks() * Int128{kHourMs};
+    return hours->ticks() * Int128{kListedHourMs};
   };
   const auto priced = time_of(charge.pricing_quantity, charge.pricing_unit);
   return priced ? priced : time_of(charge.consumed_quantity, charge.consumed_unit);
@@ -48,7 +48,7 @@ std::optional<Int128> stated_time(const Charge& charge) {
 Money cost_of(const ListedPrice& listed, Int128 time) {
   const bool is_negative = time < 0;
   const auto size = static_cast<UInt128>(is_negative ? -time : time);
-  const UInt128 divisor = UInt128{listed.type_gpus} * kHourMs * UInt128{kTimePerMs};
+  const UInt128 divisor = UInt128{listed.type_gpus} * kListedHourMs * UInt128{kTimePerMs};
   const auto [quotient, remainder] = multiply_divide(
       static_cast<UInt128>(listed.per_hour.ticks()) * listed.node_gpus, size, divisor);
   const auto ticks = static_cast<Int128>(quotient + (remainder * 2 >= divisor ? 1 : 0));
@@ -335,12 +335,12 @@ class ListPricer {
 
   void price_line(Charge& charge, ListedPrice& listed, Int128 time) {
     const Money cost = cost_of(listed, time);
-    const Decimal unit_price = cost_of(listed, Int128{kHourMs} * kTimePerMs).amount();
+    const Decimal unit_price = cost_of(listed, Int128{kListedHourMs} * kTimePerMs).amount();
     charge.costs = {cost, cost, cost, cost};
     charge.list_unit_price = unit_price;
     charge.contracted_unit_price = unit_price;
     charge.pricing_unit = "Hours";
-    charge.pricing_quantity = Decimal::from_ticks(time / Int128{kHourMs});
+    charge.pricing_quantity = Decimal::from_ticks(time / Int128{kListedHourMs});
     charge.pricing_category = PricingCategory::kStandard;
     if (listed.rate.option == PurchaseOption::kSpot) {
       charge.pricing_category = PricingCategory::kDynamic;
