@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -11,6 +12,7 @@
 #include "app/cli/replay_files.h"
 #include "app/cli/replayed_ledger.h"
 #include "app/cli/shared_options.h"
+#include "app/cli/trace_ledger.h"
 #include "app/cli/verb.h"
 #include "app/context/catalog_file.h"
 #include "app/context/price_files.h"
@@ -33,12 +35,13 @@ constexpr std::uint32_t kWaitErrorPercentsMax = 1'000'000;
 struct ReplayOptions {
   std::string month;
   std::string cluster;
+  TraceFiles trace;  // replayed instead of the ledger's month
   what_if::ScenarioTexts scenario;
   std::string calibrate_order = "fcfs";
   std::string calibrate_blocked = "skip";
   std::string calibrate_placement = "best-fit";
   std::string calibrate_lengths = "true";
-  std::uint32_t error_max = 5;
+  std::optional<std::uint32_t> error_max;  // 5 if not given
   std::uint32_t wait_error_max = what_if::kWaitErrorPercentMax;
   std::string by = "team";
   std::string cost = "effective";
@@ -69,7 +72,7 @@ Result<WhatIfQuery> parse_query(const ReplayOptions& options, const Config& conf
   query.calibration = TRY(what_if::parse_scheduling(
       options.calibrate_order, options.calibrate_blocked, options.calibrate_placement));
   query.calibration_limits = TRY(what_if::parse_lengths(options.calibrate_lengths));
-  query.error_percent_max = options.error_max;
+  query.error_percent_max = options.error_max.value_or(query.error_percent_max);
   query.wait_error_percent_max = options.wait_error_max;
   query.questions = TRY(what_if::parse_questions(options.scenario));
   query.by = options.by;
@@ -145,7 +148,17 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
   std::optional<WhatIfMonth> month;
   BillLines lines;  // for a ledger of the replayed month
   {
-    const auto store = TRY(open_ledger(config));
+    std::optional<TraceLedger> trace;
+    std::unique_ptr<Store> ledger;
+    if (options.trace.is_any()) {
+      auto made = TRY(TraceLedger::make(options.trace, options.cluster, options.month, context));
+      trace.emplace(std::move(made));
+      // Nothing ran on this fleet: where no job waited, there is nothing to come near to.
+      if (!trace->says_waits() && !options.error_max) query.error_percent_max = 100;
+    } else {
+      ledger = TRY(open_ledger(config));
+    }
+    Store* const store = trace ? &trace->store() : ledger.get();
     query.month = TRY(choose_month(options.month, *store));
     auto loaded = load_what_if_month(query, config.policy, config.join_rules, *store);
     if (!loaded) return as_usage_error(loaded.error());
@@ -302,6 +315,16 @@ Verb declare_replay(CLI::App& app) {
       "--cluster", options->cluster,
       "Optional if the month has only one; with --spill-over cluster: the clusters that are "
       "replayed together, such as a,b, or all");
+  command->add_option(
+      "--jobs", options->trace.jobs,
+      "Replay the jobs of these files instead of the ledger's: a trace as CSV (job, "
+      "submit, gpus, duration_s), or whatever import knows of jobs. Needs --fleet, "
+      "--cluster, and --bill or --rate-card");
+  command->add_option("--fleet", options->trace.fleet,
+                      "With --jobs: the nodes that they run on, as import takes them");
+  command->add_option("--bill", options->trace.bills, "With --jobs: what these nodes cost");
+  command->add_option("--rate-card", options->trace.rate_card,
+                      "With --jobs: prices of these nodes, instead of a bill");
   command
       ->add_option("--scheduler", options->scenario.order,
                    "Who goes first: " + replay::queue_order_names())
@@ -416,9 +439,9 @@ Verb declare_replay(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--error-max", options->error_max,
-                   "Percent of GPU time by which the replay of what really ran may be off")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
+                   "Percent of GPU time by which the replay of what really ran may be off; 5 if "
+                   "not given, and 100 for a trace that doesn't say when jobs started")
+      ->check(CLI::Range(0, 100));
   command
       ->add_option("--wait-error-max", options->wait_error_max,
                    "Likewise for its waits (median and 95th percentile), where jobs say when they "
