@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/alerting/approval_conditions.h"
+#include "app/alerting/reported_costs.h"
 #include "app/alerting/rule_settings.h"
 #include "config/guardrail_config.h"
 #include "core/billing_period.h"
@@ -90,8 +91,9 @@ std::vector<AnomalyVerdict> AlertFinder::read_verdicts() {
 
 // Unusual days and missing ones. All costs are read for them, so they are kept for a while.
 void AlertFinder::find_in_days(Date today, const AlertBook& book, AlertFindings& found) {
+  ReportedCosts reported(config_.currencies, sources_.summarise);
   const auto history =
-      query_daily_costs({.by = "", .today = today}, config_.policy, sources_.summarise);
+      query_daily_costs({.by = "", .today = today}, config_.policy, reported.source());
   if (!history) {
     // A ledger without costs is not an error.
     const bool is_empty = history.error().code == ErrorCode::kNotFound;
@@ -111,28 +113,33 @@ void AlertFinder::find_in_days(Date today, const AlertBook& book, AlertFindings&
   query.since = recent - kIncidentBack;
   query.verdicts = verdicts_;
   query.postings = sources_.postings;
-  auto anomalies = query_anomalies(query, config_.policy, sources_.summarise);
+  auto anomalies = query_anomalies(query, config_.policy, reported.source());
   report("unusual days", anomalies ? nullptr : &anomalies.error());
   const auto add = [&](const std::vector<AlertCondition>& more) {
     found.conditions.insert(found.conditions.end(), more.begin(), more.end());
   };
   if (anomalies) {
     std::erase_if(*anomalies, [](const auto& one) { return one.is_expected; });
-    add(anomaly_conditions(
+    auto unusual = anomaly_conditions(
         *anomalies,
         {.by = query.costs.by,
          .since = recent,
          .least = least_anomaly(*history, config_.alerts.thresholds.anomaly_permille)},
-        book));
+        book);
+    if (const std::string rates = reported.newest_rates(); !rates.empty()) {
+      for (AlertCondition& one : unusual) one.summary += fmt::format(" (at {})", rates);
+    }
+    add(unusual);
   } else {
     found.unknown.push_back({"cost_anomaly"});
   }
-  find_by_owner(query.costs, found);
+  find_by_owner(query.costs, reported.source(), found);
 }
 
 // What the costs of each owner say, beside unusual days.
-void AlertFinder::find_by_owner(const DailyCostQuery& costs, AlertFindings& found) {
-  const auto history = query_daily_costs(costs, config_.policy, sources_.summarise);
+void AlertFinder::find_by_owner(const DailyCostQuery& costs, const SummarySource& summarise,
+                                AlertFindings& found) {
+  const auto history = query_daily_costs(costs, config_.policy, summarise);
   report("costs of owners", history ? nullptr : &history.error());
   if (!history) {
     found.unknown.insert(found.unknown.end(), {{"coverage_fell"}, {"forecast_missed"}});
@@ -449,11 +456,16 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
   // Just after midnight the newest view is still of yesterday, whose costs are none of today.
   const bool is_of_today =
       view && local_date(view->view->at, config_.policy.time_zone) == to_text(today);
-  if (is_of_today) live.emplace(view, config_.policy);
+  const auto conversion = configured_conversion(config_.currencies);
+  if (is_of_today) {
+    live.emplace(view, config_.policy,
+                 conversion ? live_conversion(*conversion, today) : LiveConversion());
+  }
   const auto budgets = all_budgets(found);
   auto statuses = query_budgets({.budgets = budgets,
                                  .today = today,
                                  .events = all_events(),
+                                 .conversion = conversion,
                                  .kept = &forecasts_,
                                  .version = version(),
                                  .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {

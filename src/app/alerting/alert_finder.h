@@ -122,7 +122,8 @@ class AlertFinder {
   std::vector<AnomalyVerdict> read_verdicts();
   void find_in_days(Date today, const AlertBook& book, AlertFindings& found);
   void find_in_approvals(Instant now, AlertFindings& found);
-  void find_by_owner(const DailyCostQuery& costs, AlertFindings& found);
+  void find_by_owner(const DailyCostQuery& costs, const SummarySource& summarise,
+                     AlertFindings& found);
   void reconcile(Instant now);
   void look_at_purchases(Date today, Instant now);
   Result<void> read_telemetry(Instant now);

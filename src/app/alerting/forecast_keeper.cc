@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/alerting/reported_costs.h"
 #include "core/try.h"
 #include "insight/queries/forecast_query.h"
 
@@ -19,8 +20,8 @@ ForecastKeeper::ForecastKeeper(const Config& config, SummarySource summarise,
 
 Result<void> ForecastKeeper::keep_by(const std::string& by, Date today) {
   ForecastQuery query{.costs = {.by = by, .today = today}, .days = forecasting::kKeptDays};
-  query.events = TRY(events_());
-  const auto history = query_daily_costs(query.costs, config_.policy, summarise_);
+  ReportedCosts reported(config_.currencies, summarise_);
+  const auto history = query_daily_costs(query.costs, config_.policy, reported.source());
   // A ledger without costs is not an error.
   if (!history && history.error().code == ErrorCode::kNotFound) return {};
   if (!history) return std::unexpected(history.error());
@@ -28,7 +29,9 @@ Result<void> ForecastKeeper::keep_by(const std::string& by, Date today) {
   const bool is_kept = TRY(book_.has(by, first));
   // Of costs that are weeks old a forecast tells nobody anything.
   if (is_kept || today - first > std::chrono::days(forecasting::kKeptDays)) return {};
-  const ForecastResult made = TRY(query_forecast(query, config_.policy, summarise_));
+  const auto events = TRY(events_());
+  query.events = convert_events(events, reported.conversion(), history->last_day());
+  const ForecastResult made = TRY(query_forecast(query, config_.policy, reported.source()));
   std::vector<forecasting::KeptForecast> kept;
   if (by.empty()) {
     kept.push_back(keep_forecast(made.forecasts.whole, first, by));
@@ -42,8 +45,8 @@ Result<void> ForecastKeeper::keep_by(const std::string& by, Date today) {
 Result<std::shared_ptr<const MonthForecast>> ForecastKeeper::forecast_month(Date today) {
   std::shared_ptr<const MonthForecast> found;
   ForecastQuery query{.costs = {.by = "", .today = today}};
-  query.events = TRY(events_());
-  const auto history = query_daily_costs(query.costs, config_.policy, summarise_);
+  ReportedCosts reported(config_.currencies, summarise_);
+  const auto history = query_daily_costs(query.costs, config_.policy, reported.source());
   if (!history && history.error().code != ErrorCode::kNotFound) {
     return std::unexpected(history.error());
   }
@@ -53,7 +56,9 @@ Result<std::shared_ptr<const MonthForecast>> ForecastKeeper::forecast_month(Date
     const Date end = std::chrono::sys_days(date.year() / date.month() / std::chrono::last);
     const Date first = std::chrono::sys_days(date.year() / date.month() / 1);
     query.days = static_cast<int>((end - next).count()) + 1;
-    const ForecastResult made = TRY(query_forecast(query, config_.policy, summarise_));
+    const auto events = TRY(events_());
+    query.events = convert_events(events, reported.conversion(), history->last_day());
+    const ForecastResult made = TRY(query_forecast(query, config_.policy, reported.source()));
     const std::vector<Money>& days = made.history.parts.front().days;
     Money spent = Money::zero(days.front().currency());
     for (std::size_t t = 0; t < days.size(); ++t) {

@@ -13,6 +13,7 @@
 
 #include "app/alerting/conditions.h"
 #include "app/alerting/device_conditions.h"
+#include "app/alerting/reported_costs.h"
 #include "app/alerting/rule_settings.h"
 #include "core/billing_period.h"
 #include "core/try.h"
@@ -59,9 +60,12 @@ class Replay {
     const auto add = [&](std::vector<AlertCondition> more) {
       std::ranges::move(more, std::back_inserter(found));
     };
-    const auto statuses = query_budgets(
-        {.budgets = query_.budgets, .today = day, .events = query_.events, .kept = &forecasts_},
-        config_.policy, query_.summarise);
+    const auto statuses = query_budgets({.budgets = query_.budgets,
+                                         .today = day,
+                                         .events = query_.events,
+                                         .conversion = configured_conversion(config_.currencies),
+                                         .kept = &forecasts_},
+                                        config_.policy, query_.summarise);
     if (statuses) {
       add(budget_conditions(*statuses));
       for (const BudgetStatus& one : *statuses) {
@@ -72,8 +76,12 @@ class Replay {
         .costs = {.by = config_.alerts.anomalies_by, .today = day + std::chrono::days(1)}};
     anomalies.cause = kAnomalyCause;
     anomalies.since = day - kIncidentBack;
-    const auto unusual = query_anomalies(anomalies, config_.policy, query_.summarise);
-    const auto history = query_daily_costs(anomalies.costs, config_.policy, query_.summarise);
+    ReportedCosts reported(config_.currencies, query_.summarise);
+    const auto unusual = query_anomalies(anomalies, config_.policy, reported.source());
+    const auto history = query_daily_costs(anomalies.costs, config_.policy, reported.source());
+    if (const std::string rates = reported.newest_rates(); !rates.empty()) {
+      note("costs in other currencies are converted, at rates such as " + rates);
+    }
     if (unusual) {
       AnomalyLimits limits{.by = anomalies.costs.by, .since = day};
       if (history) {

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
+#include "app/alerting/reported_costs.h"
 #include "app/cli/budget_changes.h"
+#include "app/cli/chosen_conversion.h"
 #include "app/cli/event_changes.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
@@ -30,6 +33,7 @@ struct AnomalyOptions {
   AnomalyQuery query;
   std::string today;
   bool explains = false;
+  CurrencyOptions conversion;
   TableOptions table;
 };
 
@@ -51,10 +55,14 @@ Result<ExitCode> run_budget(const BudgetOptions& options, Context& context) {
   const Date today = TRY(day_or_today(options.today, context));
   const auto events = TRY(all_events(context));
   const auto store = TRY(open_ledger(context.config));
-  auto statuses =
-      query_budgets({.budgets = budgets, .name = options.name, .today = today, .events = events},
-                    context.config.policy,
-                    [&](const SummaryQuery& summary) { return store->summarise(summary); });
+  auto statuses = query_budgets({.budgets = budgets,
+                                 .name = options.name,
+                                 .today = today,
+                                 .events = events,
+                                 .conversion = configured_conversion(context.config.currencies)},
+                                context.config.policy, [&](const SummaryQuery& summary) {
+                                  return store->summarise(summary);
+                                });
   if (!statuses) return as_usage_error(statuses.error());
   if (options.explains) {
     for (BudgetStatus& status : *statuses) {
@@ -85,11 +93,13 @@ Result<ExitCode> run_anomalies(const AnomalyOptions& options, Context& context) 
       return store->largest_postings(summary, at_most);
     };
   }
-  const auto found =
-      query_anomalies(query, context.config.policy,
-                      [&](const SummaryQuery& summary) { return store->summarise(summary); });
+  auto conversion = TRY(chosen_conversion(options.conversion, query.costs.cost, context.config));
+  SummarySource summarise = [&](const SummaryQuery& summary) { return store->summarise(summary); };
+  if (conversion) summarise = convert_source(summarise, *conversion);
+  const auto found = query_anomalies(query, context.config.policy, summarise);
   if (!found) return as_usage_error(found.error());
   Table table = anomaly_table(*found, query);
+  if (conversion) std::ranges::move(conversion->used(), std::back_inserter(table.notes));
   if (!unread.empty()) {
     table.notes.push_back("what people say of unusual days can't be read: " + unread);
   }
@@ -149,6 +159,7 @@ Verb declare_anomalies(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--today", options->today, "As on this day, such as 2026-04-01");
   command->add_flag("--explain", options->explains, "A sentence for each, with its causes");
+  add_currency_options(*command, options->conversion);
   add_table_options(*command, options->table);
   command->footer(examples_footer("anomalies"));
   return {command, [options](Context& context) { return run_anomalies(*options, context); }};

@@ -1,10 +1,13 @@
 // forecast: what the next days and months will cost, with ranges; and when GPUs run out.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/cli/chosen_conversion.h"
 #include "app/cli/event_changes.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verb.h"
@@ -13,6 +16,7 @@
 #include "core/try.h"
 #include "insight/queries/capacity_query.h"
 #include "insight/queries/forecast_query.h"
+#include "insight/queries/known_events.h"
 #include "server/forecast_book/forecast_book.h"
 
 namespace pennyweight {
@@ -23,6 +27,7 @@ struct ForecastOptions {
   std::string today;
   bool explains = false;
   bool is_whole = false;
+  CurrencyOptions conversion;
   TableOptions table;
 };
 
@@ -37,16 +42,21 @@ Result<ExitCode> run(const ForecastOptions& options, Context& context) {
   ForecastQuery query = options.query;
   if (options.is_whole) query.costs.by.clear();
   query.costs.today = TRY(chosen_today(options.today, context));
+  auto conversion = TRY(chosen_conversion(options.conversion, query.costs.cost, context.config));
   query.events = TRY(all_events(context));
   ForecastBook book(forecast_book_path(context.config));
   query.kept = [&book](const std::string& by) { return book.kept(by); };
   const auto store = TRY(open_ledger(context.config));
-  const auto result =
-      query_forecast(query, context.config.policy,
-                     [&](const SummaryQuery& summary) { return store->summarise(summary); });
+  SummarySource summarise = [&](const SummaryQuery& summary) { return store->summarise(summary); };
+  if (conversion) summarise = convert_source(summarise, *conversion);
+  if (const auto last = last_complete_day(query.costs.today, summarise); last && *last) {
+    query.events = convert_events(query.events, conversion ? &*conversion : nullptr, **last);
+  }
+  const auto result = query_forecast(query, context.config.policy, summarise);
   if (!result) return as_usage_error(result.error());
   auto table = forecast_table(*result, query);
   if (!table) return as_usage_error(table.error());
+  if (conversion) std::ranges::move(conversion->used(), std::back_inserter(table->notes));
   TRY(warn_of_staleness(*store, "", context));
   std::vector<Table> tables{*std::move(table)};
   if (options.explains) {
@@ -116,6 +126,7 @@ Verb declare_forecast(CLI::App& app) {
                       "Forecast as on this day, such as 2026-04-01: only days before it are known");
   command->add_flag("--explain", options->explains,
                     "The methods tried, whether the ranges held, and how near kept forecasts came");
+  add_currency_options(*command, options->conversion);
   add_table_options(*command, options->table);
   const auto capacity = std::make_shared<CapacityOptions>();
   CLI::App* capacity_command = command->add_subcommand(

@@ -38,7 +38,8 @@ struct FactsMoment {
   Date today = {};
   std::optional<Date> complete_until = {};
   bool forecasts = true;
-  Hash128 events = {};  // what is known of days to come
+  Hash128 events = {};      // what is known of days to come
+  std::uint64_t rates = 0;  // BudgetConversion::version
   bool operator==(const FactsMoment&) const = default;
 };
 

@@ -1,12 +1,14 @@
 #include "insight/queries/budget_query.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "core/try.h"
 #include "insight/budgets/budget_period.h"
@@ -14,6 +16,7 @@
 #include "insight/queries/month_budgets.h"
 #include "insight/queries/scope_costs.h"
 #include "reporting/number_format.h"
+#include "reporting/queries/currency.h"
 
 namespace pennyweight {
 namespace {
@@ -47,6 +50,29 @@ Date first_day_of(const Budget& budget, const PeriodQuery& params) {
   return std::min(first, params.today - std::chrono::days(kBudgetHistoryDays));
 }
 
+// What the costs in a budget's scope are in its currency. Which days are complete is asked of all
+// costs as they are billed: a rate that is missing elsewhere is no problem of this budget.
+SummarySource in_currency_of(const Budget& budget, const SummarySource& summarise,
+                             CurrencyConversion& conversion) {
+  return [has_scope = !budget.filters.empty(), summarise,
+          converted = convert_source(summarise, conversion)](const SummaryQuery& query) {
+    return has_scope && query.filters.empty() ? summarise(query) : converted(query);
+  };
+}
+
+// The rates of the period; where it has none yet, the last ones of its history.
+std::optional<std::string> rates_note(const CurrencyConversion& conversion, Date since) {
+  std::vector<std::string> rates = conversion.used(since);
+  if (rates.empty()) rates = conversion.used();
+  if (rates.empty()) return std::nullopt;
+  constexpr std::size_t kNamedMax = 3;
+  const std::size_t named = std::min(rates.size(), kNamedMax);
+  const std::span last = std::span(rates).last(named);
+  return fmt::format("costs in other currencies are converted to {}: {}{}", conversion.to().text(),
+                     fmt::join(last, "; "),
+                     named < rates.size() ? ", and those of earlier months at theirs" : "");
+}
+
 // All days of the scope of a budget; complete or not.
 Result<SpentDays> spent_days(const Budget& budget, const PeriodQuery& params, const Policy& policy,
                              const SummarySource& summarise) {
@@ -64,7 +90,8 @@ Result<SpentDays> spent_days(const Budget& budget, const PeriodQuery& params, co
       return fail(
           ErrorCode::kBadValue,
           fmt::format("its amount is in {}, and its scope has costs in {}: add the filter "
-                      "currency={}, or have a budget for each currency",
+                      "currency={}, have a budget for each currency, or set currencies.report and "
+                      "currencies.rates, by which they are converted",
                       budget.currency().text(), cost.currency().text(), budget.currency().text()));
     }
     const auto place = spent.days.try_emplace(*row.bucket, Money::zero(cost.currency()));
@@ -83,8 +110,14 @@ void forget_earlier_days(SpentDays& spent, const Budget& budget, const BudgetDay
 }
 
 Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
-                               const Policy& policy, const SummarySource& summarise) {
+                               const Policy& policy, const SummarySource& as_billed) {
   BudgetFacts facts;
+  std::optional<CurrencyConversion> conversion;
+  SummarySource summarise = as_billed;
+  if (params.conversion && budget.currency() != kGpuHourUnit) {
+    conversion.emplace(budget.currency(), params.conversion->rates, params.conversion->search);
+    summarise = in_currency_of(budget, as_billed, *conversion);
+  }
   facts.spent = TRY(spent_days(budget, params, policy, summarise));
   const DailyCostQuery costs{.by = {},
                              .filters = budget.filters,
@@ -101,7 +134,9 @@ Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
       facts.notes.push_back(
           fmt::format("no forecast, since the last complete day is {} days ago", age));
     } else if (params.forecasts && left > 0 && left <= kForecastDaysLeftMax) {
-      EventChoice choice = choose_events(params.events, "", TRY(scope_filters(budget, policy)),
+      const auto events =
+          convert_events(params.events, conversion ? &*conversion : nullptr, history->last_day());
+      EventChoice choice = choose_events(events, "", TRY(scope_filters(budget, policy)),
                                          static_cast<int>(left), *history);
       std::ranges::move(choice.notes, std::back_inserter(facts.notes));
       const forecasting::CostForecastRequest request{.first_day = history->first_day,
@@ -121,7 +156,11 @@ Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
   } else if (history.error().code != ErrorCode::kNotFound) {
     return std::unexpected(history.error());
   }
-  forget_earlier_days(facts.spent, budget, period_of(budget, params));
+  const BudgetDays period = period_of(budget, params);
+  if (conversion) {
+    if (auto note = rates_note(*conversion, period.first)) facts.notes.push_back(*std::move(note));
+  }
+  forget_earlier_days(facts.spent, budget, period);
   return facts;
 }
 
@@ -160,6 +199,11 @@ void add_committed(const LiveCost& live, BudgetStatus& status) {
         "what {} with a time limit, but without a price in {}, will cost is not in what is "
         "committed",
         counted(live.without_price, "running workload"), status.amount.currency().text()));
+  }
+  if (!live.without_rate.empty()) {
+    status.notes.push_back(
+        fmt::format("what runs now at prices in {} is not counted: there is no rate from it to {}",
+                    live.without_rate, status.amount.currency().text()));
   }
   if (!live.committed) return;
   if (live.without_limit > 0) {
@@ -231,7 +275,8 @@ std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget*
                            .today = params.today,
                            .complete_until = params.complete_until,
                            .forecasts = params.forecasts,
-                           .events = hash_of_events(params.events)};
+                           .events = hash_of_events(params.events),
+                           .rates = params.conversion ? params.conversion->version : 0};
   const bool keeps = is_keeping(params);
   std::vector<std::shared_ptr<const BudgetFacts>> all(budgets.size());
   std::vector<ScopeCosts::Scope> scopes;
@@ -242,7 +287,7 @@ std::vector<std::shared_ptr<const BudgetFacts>> facts_of(std::span<const Budget*
     first = std::min(first, first_day_of(*budgets[i], params));
     if (const auto scope = scope_filters(*budgets[i], policy)) scopes.push_back(*scope);
   }
-  ScopeCosts costs(scopes, first, params.today, summarise);
+  ScopeCosts costs(scopes, first, params.today, summarise, params.conversion.has_value());
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     if (all[i]) continue;
     auto found = find_facts(*budgets[i], params, policy,
@@ -302,14 +347,18 @@ std::vector<Column> budget_columns() {
 Result<std::vector<BudgetStatus>> measure_budgets(const PeriodQuery& params, const Policy& policy,
                                                   const SummarySource& summarise) {
   // The costs of all days are the same for every budget.
-  std::map<std::pair<std::optional<Date>, std::optional<Date>>, std::vector<SummaryRow>> whole;
+  using WholeKey = std::tuple<std::optional<Date>, std::optional<Date>, bool>;
+  std::map<WholeKey, std::vector<SummaryRow>> whole;
+  const std::vector<std::string> by_month = converted_group_by({});
   const SummarySource once = [&](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
-    if (!query.filters.empty() || !query.group_by.empty()) return summarise(query);
-    const std::pair days(query.first_day, query.last_day);
-    const auto known = whole.find(days);
+    const bool is_by_month = query.group_by == by_month;
+    const bool is_whole = query.filters.empty() && (query.group_by.empty() || is_by_month);
+    if (!is_whole) return summarise(query);
+    const WholeKey key(query.first_day, query.last_day, is_by_month);
+    const auto known = whole.find(key);
     if (known != whole.end()) return known->second;
     auto rows = TRY(summarise(query));
-    return whole.emplace(days, std::move(rows)).first->second;
+    return whole.emplace(key, std::move(rows)).first->second;
   };
   std::vector<const Budget*> chosen;
   for (const Budget& budget : params.budgets) {
@@ -339,6 +388,16 @@ Result<std::vector<BudgetStatus>> measure_budgets(const PeriodQuery& params, con
 }
 
 }  // namespace
+
+LiveConversion live_conversion(const BudgetConversion& conversion, Date today) {
+  using Conversions = std::map<Currency, CurrencyConversion>;
+  return [conversion, month = to_text(today).substr(0, 7), to = std::make_shared<Conversions>()](
+             const Money& amount, const Currency& currency) -> std::optional<Money> {
+    const auto place = to->try_emplace(currency, currency, conversion.rates, conversion.search);
+    const auto converted = place.first->second.convert(amount, month);
+    return converted ? std::optional(*converted) : std::nullopt;
+  };
+}
 
 Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
                                                 const SummarySource& summarise) {

@@ -19,6 +19,15 @@
 
 namespace pennyweight {
 
+// How costs are converted to the currency of a budget: at the rate of the month in which they are
+// booked, as everywhere (reporting/conversion.h).
+struct BudgetConversion {
+  RatesSource rates;
+  RateSearch search = {};
+  // Of the rates: what was measured with others is measured again.
+  std::uint64_t version = 0;
+};
+
 // As on the day `today`: costs of later days don't count, also where the ledger has them.
 struct BudgetQuery {
   std::span<const Budget> budgets;
@@ -27,6 +36,8 @@ struct BudgetQuery {
   std::optional<Date> complete_until = {};  // as DailyCostQuery has it
   std::span<const forecasting::KnownEvent> events = {};
   bool forecasts = true;
+  // Nothing: costs in another currency than a budget's are its `problem`.
+  std::optional<BudgetConversion> conversion = {};
   BudgetForecasts* kept = nullptr;  // where forecasts are kept; null: each is made anew
   // Of the ledger: while it is the same, what was kept for it is not asked for again. Nothing: the
   // ledger is asked.
@@ -36,10 +47,14 @@ struct BudgetQuery {
 };
 
 // In the order of the budgets. One whose scope can't be understood, or has costs in another
-// currency, has a `problem`, and the others are measured. Error of kNotFound for a name that no
-// budget has.
+// currency that can't be converted, has a `problem`, and the others are measured. Error of
+// kNotFound for a name that no budget has.
 Result<std::vector<BudgetStatus>> query_budgets(const BudgetQuery& params, const Policy& policy,
                                                 const SummarySource& summarise);
+
+// For LiveBudgetCosts: at the rates of the month of `today`. The rates are read when they are first
+// needed.
+LiveConversion live_conversion(const BudgetConversion& conversion, Date today);
 
 // One table for each currency; GPU-hours are the last.
 std::vector<Table> budget_tables(std::span<const BudgetStatus> statuses);

@@ -157,6 +157,18 @@ bool selects_event(std::span<const SummaryFilter> scope, const KnownEvent& event
   });
 }
 
+std::vector<forecasting::KnownEvent> convert_events(std::span<const forecasting::KnownEvent> events,
+                                                    CurrencyConversion* conversion, Date day) {
+  std::vector<forecasting::KnownEvent> all(events.begin(), events.end());
+  if (conversion == nullptr) return all;
+  for (forecasting::KnownEvent& event : all) {
+    if (!event.per_day || event.per_day->currency() == kGpuHourUnit) continue;
+    const auto converted = conversion->convert(*event.per_day, to_text(day).substr(0, 7));
+    if (converted) event.per_day = *converted;
+  }
+  return all;
+}
+
 EventChoice choose_events(std::span<const KnownEvent> events, const std::string& by,
                           std::span<const SummaryFilter> scope, int horizon,
                           DailyCostHistory& history) {

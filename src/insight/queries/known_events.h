@@ -14,11 +14,18 @@
 #include "insight/forecast/cost_forecast.h"
 #include "insight/queries/daily_costs.h"
 #include "ledger/summary.h"
+#include "reporting/queries/currency.h"
 
 namespace pennyweight {
 
 // All that are known, configured or kept by people.
 using KnownEventSource = std::function<Result<std::vector<forecasting::KnownEvent>>()>;
+
+// The events with their amounts in the currency of `conversion`, at the rate of the month of `day`,
+// the newest with costs. One that has no rate stays as it is: choose_events() names it. Null: all
+// stay.
+std::vector<forecasting::KnownEvent> convert_events(std::span<const forecasting::KnownEvent> events,
+                                                    CurrencyConversion* conversion, Date day);
 
 struct EventChoice {
   std::vector<forecasting::KnownEvent> events;  // as they change the parts of the history

@@ -52,8 +52,9 @@ std::optional<Instant> limit_of(const LiveRow& row) {
 
 }  // namespace
 
-LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Policy& policy)
-    : kept_(std::move(view)), at_(kept_->view->at), policy_(policy) {
+LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Policy& policy,
+                                 LiveConversion convert)
+    : kept_(std::move(view)), at_(kept_->view->at), policy_(policy), convert_(std::move(convert)) {
   for (const LiveRow& row : kept_->rows) {
     if (!row.cost_today && !row.cost_month) continue;
     rows_.push_back(&row);
@@ -109,12 +110,28 @@ std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
     return std::nullopt;
   }
   LiveCost live{.today = Money::zero(budget.currency())};
-  std::optional<Money> today;
-  std::optional<Money>& month = live.month;
+  // By currency, so that few amounts are converted, whatever the number of rows.
+  std::map<Currency, Money> today;
+  std::map<Currency, Money> month;
+  std::map<Currency, Money> committed;
   const Instant end = period_end(budget);
-  const auto add = [&](std::optional<Money>& sum, const std::optional<Money>& cost) {
-    if (!cost || cost->currency() != budget.currency()) return;
-    sum = sum ? *sum + *cost : *cost;
+  const auto add = [&](std::map<Currency, Money>& sums, const std::optional<Money>& cost) {
+    if (!cost || (!convert_ && cost->currency() != budget.currency())) return;
+    const auto [sum, is_new] = sums.try_emplace(cost->currency(), *cost);
+    if (!is_new) sum->second += *cost;
+  };
+  const auto converted = [&](const std::map<Currency, Money>& sums) {
+    std::optional<Money> all;
+    for (const auto& [currency, sum] : sums) {
+      const auto amount =
+          currency == budget.currency() ? std::optional(sum) : convert_(sum, budget.currency());
+      if (!amount) {
+        live.without_rate = currency.text();
+        continue;
+      }
+      all = all ? *all + *amount : *amount;
+    }
+    return all;
   };
   const auto add_row = [&](std::size_t number) {
     const LiveRow& row = *rows_[number];
@@ -124,11 +141,11 @@ std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
     add(today, row.cost_today);
     add(month, row.cost_month);
     if (may_run_until_[number]) {
-      if (!row.hour || row.hour->currency() != budget.currency()) {
+      if (!row.hour || (!convert_ && row.hour->currency() != budget.currency())) {
         ++live.without_price;
         return;
       }
-      add(live.committed, committed_until(number, end));
+      add(committed, committed_until(number, end));
     } else if (row.runs && !row.is_unallocated) {
       ++live.without_limit;
     }
@@ -145,8 +162,10 @@ std::optional<LiveCost> LiveBudgetCosts::of(const Budget& budget) const {
       for (const std::size_t i : found->second) add_row(i);
     }
   }
-  if (!today && !month) return std::nullopt;
-  if (today) live.today = *today;
+  if (today.empty() && month.empty()) return std::nullopt;
+  live.month = converted(month);
+  live.committed = converted(committed);
+  live.today = converted(today).value_or(live.today);
   return live;
 }
 

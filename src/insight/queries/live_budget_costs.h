@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,20 +30,26 @@ struct LiveCost {
   // Running workloads that are not in it.
   std::uint64_t without_limit = 0;
   std::uint64_t without_price = 0;  // with a limit, but no price in the budget's currency
+  std::string without_rate = {};    // a currency of costs that are not in it for lack of a rate
   bool operator==(const LiveCost&) const = default;
 };
+
+// An amount in another currency; nothing: there is no rate.
+using LiveConversion = std::function<std::optional<Money>(const Money&, const Currency&)>;
 
 // The rows of a view, read once for all budgets. One thread at a time uses it.
 class LiveBudgetCosts {
  public:
-  // `policy` outlives it; the view is kept.
-  LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Policy& policy);
+  // `policy` outlives it; the view is kept. Without a conversion, costs in another currency than a
+  // budget's are not in it.
+  LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Policy& policy,
+                  LiveConversion convert = {});
   ~LiveBudgetCosts();
   LiveBudgetCosts(const LiveBudgetCosts&) = delete;
   LiveBudgetCosts& operator=(const LiveBudgetCosts&) = delete;
 
   // Nothing: the scope names what workloads don't have, such as a service, the budget is of
-  // GPU-hours, or nothing in it is priced in its currency.
+  // GPU-hours, or nothing in it has a price that is in its currency or can be converted to it.
   std::optional<LiveCost> of(const Budget& budget) const;
 
  private:
@@ -52,6 +59,7 @@ class LiveBudgetCosts {
   const std::shared_ptr<const ViewRows> kept_;
   const Instant at_;  // of the view
   const Policy& policy_;
+  const LiveConversion convert_;
   // When the period that today is in ends.
   Instant period_end(const Budget& budget) const;
   Money committed_until(std::size_t row, Instant end) const;

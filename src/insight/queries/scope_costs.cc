@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "core/try.h"
@@ -12,6 +13,7 @@ namespace {
 
 // Fewer scopes than this ask for themselves: a grouped query reads more than they need.
 constexpr std::size_t kScopesMin = 3;
+constexpr const char* kMonth = "month";
 
 std::vector<std::string> dimensions_of(const ScopeCosts::Scope& scope) {
   std::set<std::string> names;
@@ -46,6 +48,8 @@ struct ScopeCosts::Group {
     const std::string& value = row.keys[static_cast<std::size_t>(at)];
     return (std::ranges::find(filter.values, value) != filter.values.end()) != filter.negate;
   }
+
+  bool has_month() const { return std::ranges::find(dimensions, kMonth) != dimensions.end(); }
 
   // Whether every scope has such a limit, so that only its values are read.
   bool is_limited_by(const std::string& dimension) const {
@@ -86,8 +90,8 @@ struct ScopeCosts::Group {
 };
 
 ScopeCosts::ScopeCosts(std::span<const Scope> scopes, Date first, Date last,
-                       SummarySource summarise)
-    : first_(first), last_(last), summarise_(std::move(summarise)) {
+                       SummarySource summarise, bool by_month)
+    : first_(first), last_(last), summarise_(std::move(summarise)), by_month_(by_month) {
   for (const Scope& scope : scopes) {
     auto dimensions = dimensions_of(scope);
     auto& group = groups_[dimensions];
@@ -114,6 +118,7 @@ Result<std::vector<SummaryRow>> ScopeCosts::ask(const SummaryQuery& query) {
 Result<void> ScopeCosts::load(Group& group) {
   SummaryQuery query{.first_day = first_, .last_day = last_, .bucket = TimeBucket::kDay};
   query.group_by = group.dimensions;
+  if (by_month_ && !group.has_month()) query.group_by.emplace_back(kMonth);
   for (const auto& [dimension, values] : group.limits) {
     if (!group.is_limited_by(dimension)) continue;
     query.filters.push_back({dimension, {values.begin(), values.end()}, false});
@@ -130,25 +135,30 @@ Result<void> ScopeCosts::load(Group& group) {
 }
 
 Result<std::vector<SummaryRow>> ScopeCosts::summarise(const SummaryQuery& query) {
-  const bool is_of_days = query.bucket == TimeBucket::kDay && query.group_by.empty() &&
-                          !query.as_of && query.first_day && query.last_day &&
-                          *query.first_day >= first_ && *query.last_day <= last_;
+  const bool is_by_month =
+      by_month_ && query.group_by.size() == 1 && query.group_by.front() == kMonth;
+  const bool is_of_days =
+      query.bucket == TimeBucket::kDay && (query.group_by.empty() || is_by_month) && !query.as_of &&
+      query.first_day && query.last_day && *query.first_day >= first_ && *query.last_day <= last_;
   const auto place = groups_.find(dimensions_of(query.filters));
   if (!is_of_days || place == groups_.end()) return ask(query);
   Group& group = *place->second;
+  if (is_by_month && group.has_month()) return ask(query);
   // The whole is one query, however many scopes ask for it.
   if (!query.filters.empty() && group.scopes < kScopesMin) return ask(query);
   if (!group.holds(query.filters)) return ask(query);
   if (!group.is_loaded) TRY(load(group));
-  std::map<std::pair<Date, std::string>, SummaryRow> sums;
+  std::map<std::tuple<Date, std::string, std::string>, SummaryRow> sums;
   const auto add = [&](const SummaryRow& row) {
     if (!row.bucket || *row.bucket < *query.first_day || *row.bucket > *query.last_day) return;
     const bool is_in = std::ranges::all_of(
         query.filters, [&](const SummaryFilter& filter) { return group.passes(row, filter); });
     if (!is_in) return;
-    const auto [sum, is_new] = sums.try_emplace({*row.bucket, row.costs.currency().text()}, row);
+    const std::string month = is_by_month ? row.keys.back() : std::string();
+    const auto [sum, is_new] =
+        sums.try_emplace({*row.bucket, month, row.costs.currency().text()}, row);
     if (is_new) {
-      sum->second.keys.clear();
+      sum->second.keys.assign(is_by_month ? 1 : 0, month);
     } else {
       add_row(sum->second, row);
     }

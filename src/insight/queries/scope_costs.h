@@ -26,14 +26,15 @@ class ScopeCosts {
   using Scope = std::vector<SummaryFilter>;
 
   // `scopes`: those that will be asked for. Days from `first` to `last` are queried, each group of
-  // scopes when it is first asked for.
-  ScopeCosts(std::span<const Scope> scopes, Date first, Date last, SummarySource summarise);
+  // scopes when it is first asked for; with `by_month` they are also answered grouped by "month".
+  ScopeCosts(std::span<const Scope> scopes, Date first, Date last, SummarySource summarise,
+             bool by_month = false);
   ~ScopeCosts();
   ScopeCosts(const ScopeCosts&) = delete;
   ScopeCosts& operator=(const ScopeCosts&) = delete;
 
-  // As SummarySource. A query that is not by days of `first` to `last`, is grouped, is of another
-  // instant, or of a scope that shares its dimensions with few others, is handed on.
+  // As SummarySource. A query that is not by days of `first` to `last`, is grouped otherwise, is of
+  // another instant, or of a scope that shares its dimensions with few others, is handed on.
   Result<std::vector<SummaryRow>> summarise(const SummaryQuery& query);
 
   // How many queries were handed on or made; for tests.
@@ -48,6 +49,7 @@ class ScopeCosts {
   const Date first_;
   const Date last_;
   const SummarySource summarise_;
+  const bool by_month_;
   std::map<std::vector<std::string>, std::unique_ptr<Group>> groups_;  // by their dimensions
   std::size_t queries_ = 0;
 };

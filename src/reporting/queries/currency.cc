@@ -54,10 +54,34 @@ Result<Money> CurrencyConversion::convert(const Money& amount, const std::string
   return rows.front().costs.effective;
 }
 
-std::vector<std::string> CurrencyConversion::used() const {
+std::vector<std::string> CurrencyConversion::used(std::optional<Date> since) const {
   std::vector<std::string> all;
-  for (const auto& [key, text] : used_) all.push_back(text);
+  for (const auto& [key, text] : used_) {
+    if (!since || key.first >= *since) all.push_back(text);
+  }
   return all;
+}
+
+std::vector<std::string> CurrencyConversion::newest() const {
+  std::map<Currency, std::string> by_currency;
+  for (const auto& [key, text] : used_) by_currency.insert_or_assign(key.second, text);
+  std::vector<std::string> all;
+  for (auto& [currency, text] : by_currency) all.push_back(std::move(text));
+  return all;
+}
+
+SummarySource convert_source(SummarySource summarise, CurrencyConversion& conversion) {
+  return [summarise = std::move(summarise),
+          &conversion](const SummaryQuery& query) -> Result<std::vector<SummaryRow>> {
+    auto rows = TRY(summarise(query));
+    const bool is_converted = std::ranges::all_of(
+        rows, [&](const SummaryRow& row) { return row.costs.currency() == conversion.to(); });
+    if (is_converted) return rows;
+    SummaryQuery by_month = query;
+    by_month.group_by = converted_group_by(query.group_by);
+    const auto booked = TRY(summarise(by_month));
+    return conversion.convert(booked);
+  };
 }
 
 std::vector<std::string> rate_currencies(const ExchangeRates& rates) {

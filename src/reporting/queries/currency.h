@@ -29,8 +29,11 @@ class CurrencyConversion {
   // An amount booked in `month`, "2026-03", at the rate of the month's last day.
   Result<Money> convert(const Money& amount, const std::string& month);
 
-  // Each rate used, by date and currency: "1 EUR = 1.08 USD (2026-03-31, ecb)".
-  std::vector<std::string> used() const;
+  // Each rate used for `since` or a later day, by date and currency: "1 EUR = 1.08 USD (2026-03-31,
+  // ecb)". Nothing: all of them.
+  std::vector<std::string> used(std::optional<Date> since = std::nullopt) const;
+  // The newest rate of each currency that was used.
+  std::vector<std::string> newest() const;
 
  private:
   Result<const ExchangeRates*> rates_for(const Currency& foreign);
@@ -42,6 +45,10 @@ class CurrencyConversion {
   std::optional<ExchangeRates> rates_;
   std::map<std::pair<Date, Currency>, std::string> used_;
 };
+
+// What `summarise` answers, in the currency of `conversion`, which outlives the source. Answers
+// that are in it already are passed on as they are.
+SummarySource convert_source(SummarySource summarise, CurrencyConversion& conversion);
 
 // The currencies that the rates name, by code.
 std::vector<std::string> rate_currencies(const ExchangeRates& rates);

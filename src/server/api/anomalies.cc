@@ -103,7 +103,9 @@ Response get_anomalies(const Services& services, const Request& request) {
       return queries.postings(summary, at_most);
     };
   }
-  queries.convert_to(read_currency(params, services.config.currencies.report));
+  // Hours have no currency: rates that are missing are no reason to refuse them.
+  const auto currency = read_currency(params, services.config.currencies.report);
+  if (query.costs.cost != kGpuHourCost) queries.convert_to(currency);
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
   if (auto known = set_known_days(services, queries, today, query.costs); !known) {

@@ -51,8 +51,17 @@ Response get_budgets(const Services& services, const Request& request) {
   std::optional<LiveBudgetCosts> live;
   const auto view = services.live ? services.live() : nullptr;
   const TimeZone& zone = policy.time_zone;
-  if (view && local_date(view->at, zone) == to_text(days.today))
-    live.emplace(view_rows(view), policy);
+  std::optional<BudgetConversion> conversion;
+  if (services.config.currencies.report) {
+    const CurrencyConfig& config = services.config.currencies;
+    conversion = BudgetConversion{
+        .rates = [&](const Currency& foreign) { return configured_rates(services, foreign); },
+        .search = {.days_valid_max = config.days_valid_max, .pivot = config.pivot}};
+  }
+  if (view && local_date(view->at, zone) == to_text(days.today)) {
+    live.emplace(view_rows(view), policy,
+                 conversion ? live_conversion(*conversion, days.today) : LiveConversion());
+  }
   const auto statuses = query_budgets(
       {.budgets = *budgets,
        .name = name,
@@ -60,6 +69,7 @@ Response get_budgets(const Services& services, const Request& request) {
        .complete_until = days.complete_until,
        .events = *events,
        .forecasts = forecasts,
+       .conversion = conversion,
        .kept = services.budget_forecasts.get(),
        .live_cost = [&](const Budget& one) -> std::optional<LiveCost> {
          return live ? live->of(one) : std::nullopt;

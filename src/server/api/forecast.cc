@@ -56,7 +56,9 @@ Response get_forecast(const Services& services, const Request& request) {
   query.costs.keys_max = params.number("top", 1, kForecastKeysMax).value_or(20);
   const auto today = params.date("today");
   const bool explains = params.boolean("explain").value_or(false);
-  queries.convert_to(read_currency(params, services.config.currencies.report));
+  // Hours have no currency: rates that are missing are no reason to refuse them.
+  const auto currency = read_currency(params, services.config.currencies.report);
+  if (query.costs.cost != kGpuHourCost) queries.convert_to(currency);
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
   auto events = visible_events(services, queries.who());
