@@ -1,5 +1,6 @@
 """Jobs of a trace, replayed on a fleet with prices and without a ledger: our own columns, those of Philly's and
-Helios' published traces, and sacct. What can't be replayed is named and counted, and no file is left.
+Helios' published traces, and sacct. What can't be replayed is named and counted, and no file is left. And how much
+jobs used their GPUs, where a ledger's telemetry saw it.
 """
 import json
 import os
@@ -98,4 +99,37 @@ expect(code != 0 and "none.csv" in said, said)
 expect(not (cwd / "pennyweight.duckdb").exists(), "no ledger is made")
 left = list(scratch.iterdir())
 expect(not left, f"nothing is left of it: {left}")
+
+# What telemetry saw of a job goes with it. One of two GPUs is held for two hours and computes half of that, the other
+# for six hours that nobody saw: half of what was seen, which is a quarter of what was held.
+seen = folder()
+(seen / "pennyweight.yaml").write_text((cwd / "pennyweight.yaml").read_text())
+(seen / "prices.csv").write_text((cwd / "prices.csv").read_text())
+(seen / "nodes.csv").write_text((cwd / "nodes.csv").read_text().splitlines(keepends=True)[0] +
+                                "lab,n1,i-1,p4d.24xlarge,us-east-1,A100-SXM4-40GB,2,2026-03-01T00:00:00Z,2026-04-01T00:00:00Z\n")
+(seen / "gpus.csv").write_text("cluster,node,uuid,index,model,memory_mib,from\n" + "".join(
+    f"lab,n1,GPU-{i},{i},NVIDIA A100-SXM4-40GB,40960,2026-03-01\n" for i in range(2)))
+(seen / "holdings.csv").write_text("cluster,workload,begin,end,gpu,team\n"
+                                   "lab,a,2026-03-02T00:00:00Z,2026-03-02T02:00:00Z,GPU-0,nlp\n"
+                                   "lab,b,2026-03-02T00:00:00Z,2026-03-02T06:00:00Z,GPU-1,vision\n")
+(seen / "usage.csv").write_text("cluster,node,gpu,at,engine_active\n" + "".join(
+    f"lab,n1,GPU-0,2026-03-02T{minute // 60:02}:{minute % 60:02}:00Z,{0.75 if minute < 60 else 0.25}\n" for minute in range(120)))
+expect_run(["import", "--cluster", "lab", "nodes.csv", "gpus.csv", "holdings.csv", "usage.csv"], seen)
+expect_run(["price", "--month", "2026-03", "--rate-card", "prices.csv"], seen)
+
+
+def use(*options):
+    out, _ = expect_run(["replay", "--month", "2026-03", "--cluster", "lab", *options, "--format", "json"], seen)
+    rows = {row["figure"]: row for row in json.loads(out)[1]["rows"]}
+    return [(rows[figure]["as_it_was"], rows[figure]["what_if"]) if figure in rows else None
+            for figure in ("GPU use while held, measured", "GPU-hours of that measured")]
+
+
+expect(use() == [("-", "-"), None], f"before the month is allocated nothing is known: {use()}")
+expect_run(["allocate", "--month", "2026-03"], seen)
+expect(use() == [("50.00 %", "50.00 %"), ("25.00 %", "25.00 %")], f"{use()}")
+doubled = use("--demand", "vision=200%")
+expect(doubled == [("50.00 %", "50.00 %"), ("25.00 %", "14.28 %")], f"2 of 14 hours: {doubled}")
+sliced = use("--slice", "nlp=1g.5gb")
+expect(sliced == [("50.00 %", "-"), ("25.00 %", "0.00 %")], f"of a slice nothing is known: {sliced}")
 report("replayed_traces")
