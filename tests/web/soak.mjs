@@ -3,13 +3,14 @@
 //
 //   PENNYWEIGHT=build/release/pennyweight MINUTES=60 LEDGER=wide node tests/web/soak.mjs
 //
-// Each round visits every page of the menu. After the first two, which fill caches, a line a round: heap of the page
+// PAUSE_MS: how long it stays on each page, so that others can use the machine too. Each round visits every page of the menu. After the first two, which fill caches, a line a round: heap of the page
 // after a collection, DOM nodes, listeners, resident memory of the server. It ends with 1 if the last third of the rounds
 // has more than a tenth more of any of them at the least than the first, or the console complained.
 import {execFileSync} from 'node:child_process';
 import {isFirefox, launch, open, serve, settled, sign_in} from './browser.mjs';
 
 const MINUTES = Number(process.env.MINUTES ?? 60);
+const PAUSE_MS = Number(process.env.PAUSE_MS ?? 0);
 const GROWTH_MOST = 1.1;
 const MIB = 1 << 20;
 
@@ -46,6 +47,7 @@ for (let round = 0; Date.now() - begun < MINUTES * 60_000 || rounds.length < 6; 
   for (let i = 0; i < await links.count(); ++i) {
     await links.nth(i).click();
     await settled(page);
+    await page.waitForTimeout(PAUSE_MS);
   }
   await links.first().click(); // where it is measured
   await settled(page, 'Home');
