@@ -40,7 +40,7 @@ expect(jobs["GPU-hours held"]["what_if"] == "48.00", f"{jobs['GPU-hours held']}"
 costs = next(table for table in tables if "cost by team" in table["title"])
 expect(Decimal(costs["total"]["what_if"]) == 23808, f"{costs['total']}")
 teams = {row["team"]: Decimal(row["what_if"]) for row in costs["rows"]}
-expect(teams["nlp"] == 64 and teams["vision"] == 32, f"{teams}")
+expect(round(teams["nlp"], 6) == 64 and round(teams["vision"], 6) == 32, f"{teams}")
 one_more, _, _ = replay(TRACE, "--nodes=+4")
 expect(one_more["wait, p99"]["what_if"] == "0 s", f"on three times the nodes nobody waits: {one_more['wait, p99']}")
 
@@ -85,7 +85,7 @@ for row, text in [("b,2026-03-02T00:00:00Z,1,0\n", "a job that runs no time"),
     got, _, _ = replay(HEADER + GOOD + row, has=[text, "1 row set aside in all", "trace.csv:3"])
     expect(got["jobs"]["what_if"] == "1", f"{row!r}: {got['jobs']}")
 replay(HEADER + "b,2026-03-02T00:00:00Z,1,0\n", code=2, has=["none of the jobs can be replayed"])
-replay(HEADER, code=2, has=["none of the jobs can be replayed"])
+replay(HEADER, code=1, has=["a header and no rows"])
 replay("job,gpus,duration_s\na,1,60\n", code=1, has=["'submit' or 'submit_time' or 'timestamp'"])
 replay("job,submit,gpus,gpu_num,duration_s\n", code=1, has=["'gpus' and 'gpu_num' say the same"])
 replay("job,submit,gpus,duration_s,colour\n", code=1, has=["colour"])
