@@ -227,20 +227,19 @@ class ReplayCase {
                                 word("placement", "best-fit"));
     if (!ran) return std::unexpected(ran.error());
     const Catalog catalog = Catalog::built_in();
-    WhatIfInput input{.month = "2026-03",
-                      .period = *period_,
-                      .cluster = {.facts = {.cluster = ClusterId("c"),
-                                            .charges = charges_,
-                                            .nodes = nodes_,
-                                            .gpus = {},
-                                            .holdings = holdings_,
-                                            .catalog = catalog}},
-                      .policy = month_policy(),
-                      .scenario = *scenario,
-                      .calibration = *ran};
-    input.scenario_policy = policy_;
-    input.measured = measured_;
-    return what_if(input);
+    return what_if({.month = "2026-03",
+                    .period = *period_,
+                    .cluster = {.facts = {.cluster = ClusterId("c"),
+                                          .charges = charges_,
+                                          .nodes = nodes_,
+                                          .gpus = {},
+                                          .holdings = holdings_,
+                                          .catalog = catalog}},
+                    .policy = month_policy(),
+                    .scenario_policy = policy_,
+                    .measured = measured_,
+                    .scenario = *scenario,
+                    .calibration = *ran});
   }
 
   std::string moment(std::int64_t us) const {
