@@ -274,6 +274,14 @@ def unpay_invoice(server, asker):
     return invoice(server, asker)[0] + "/payment", None
 
 
+def send_invoice(server, asker):
+    return invoice(server, asker)[0] + "/dispatch", {"sent_on": "2026-03-02"}
+
+
+def unsend_invoice(server, asker):
+    return invoice(server, asker)[0] + "/dispatch", None
+
+
 def schedule_view(server, asker):
     # The first admin has no mail address.
     where = {"receiver": "pager"} if asker.name == "admin" else {}
@@ -427,6 +435,8 @@ ASKING = Requests({
     ("GET", "/api/v1/budgets/{name}/versions"): budget_versions,
     ("PUT", "/api/v1/invoices/{number}/payment"): pay_invoice,
     ("DELETE", "/api/v1/invoices/{number}/payment"): unpay_invoice,
+    ("PUT", "/api/v1/invoices/{number}/dispatch"): send_invoice,
+    ("DELETE", "/api/v1/invoices/{number}/dispatch"): unsend_invoice,
     ("GET", "/api/v1/statements"): plain("/api/v1/statements"),
     ("GET", "/api/v1/statements/{month}"): plain(f"/api/v1/statements/{MONTH}"),
     ("GET", "/api/v1/profitability"): plain("/api/v1/profitability", month=MONTH),

@@ -339,7 +339,18 @@ def check_payments(server):
     expect(finance.ask("DELETE", path).status == 204, "a payment is taken back")
     expect(client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"] == [own], "and is not known any more")
     expect(finance.ask("PUT", "/api/v1/invoices/NW-2026-02-9999/payment", {"paid_on": "2026-04-02"}).status == 404, "no such invoice")
+    dispatch = f"/api/v1/invoices/{own['number']}/dispatch"
+    expect(own["sent_on"] is None, f"nobody has sent it: {own}")
+    expect(finance.ask("PUT", dispatch, {"sent_on": "2199-01-01"}).status == 422, "sent in the future")
+    expect(finance.ask("PUT", dispatch, {"sent_on": "2026-03-02"}).json() == {"sent_on": "2026-03-02"}, "it is sent")
+    expect(finance.ask("PUT", path, {"paid_on": "2026-04-02"}).status == 200, "and paid")
+    [sent] = client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"]
+    expect(sent == {**own, "sent_on": "2026-03-02", "paid_on": "2026-04-02"}, f"neither day takes the other's place: {sent}")
+    expect(finance.ask("DELETE", dispatch).status == 204 and finance.ask("DELETE", path).status == 204, "both are taken back")
+    expect(client.get("/api/v1/invoices", {"month": "2026-02"}).json()["data"] == [own], "and not known any more")
+    expect(finance.ask("PUT", "/api/v1/invoices/NW-2026-02-9999/dispatch", {}).status == 404, "no such invoice")
     told = [one["action"] for one in finance.get("/api/v1/audit", {"limit": "50"}).json()["data"]]
+    expect("invoice.sent" in told and "invoice.unsent" in told, f"the audit log has {told[:10]}")
     expect(told.count("invoice.paid") >= 1 and "invoice.unpaid" in told, f"the audit log has {told[:10]}")
 
 

@@ -8,13 +8,11 @@
 
 #include "core/billing_period.h"
 #include "core/int128.h"
-#include "core/whole_count.h"
 #include "reporting/queries/selection.h"
 
 namespace pennyweight {
 namespace {
 
-constexpr std::uint64_t kLimitMinutesMost = 100'000'000;
 constexpr std::chrono::hours kDay{24};
 constexpr UInt128 kHourMs = 3'600'000;
 
@@ -39,17 +37,6 @@ bool lets_pass(const SummaryFilter& filter, const LiveRow& row) {
   return (std::ranges::find(filter.values, value) != filter.values.end()) != filter.negate;
 }
 
-// Labels of Slurm's jobs say how long they may run.
-std::optional<Instant> limit_of(const LiveRow& row) {
-  if (row.is_unallocated || !row.runs) return std::nullopt;
-  const LiveShare& share = row.share();
-  const auto limit = share.labels.find("time_limit_minutes");
-  if (!limit || !share.since) return std::nullopt;
-  const auto minutes = parse_count(*limit, kLimitMinutesMost);
-  if (!minutes) return std::nullopt;
-  return *share.since + std::chrono::minutes(*minutes);
-}
-
 }  // namespace
 
 LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Policy& policy,
@@ -58,7 +45,7 @@ LiveBudgetCosts::LiveBudgetCosts(std::shared_ptr<const ViewRows> view, const Pol
   for (const LiveRow& row : kept_->rows) {
     if (!row.cost_today && !row.cost_month) continue;
     rows_.push_back(&row);
-    may_run_until_.push_back(limit_of(row));
+    may_run_until_.push_back(time_limit_end(row));
   }
   today_ = parse_date(local_date(at_, policy_.time_zone)).value_or(Date());
 }

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <span>
 #include <utility>
 
 #include "core/card_share.h"
+#include "core/whole_count.h"
 
 namespace pennyweight {
 namespace {
+
+constexpr std::uint64_t kLimitMinutesMost = 100'000'000;
 
 // The part of the window in which it ran.
 Interval time_held(const LiveShare& share, const Interval& window) {
@@ -145,6 +149,28 @@ std::optional<Ratio> busy_ratio(const LiveRow& row) {
   const auto observed = static_cast<Int128>(share.observed_time.count());
   const auto idle = static_cast<Int128>(share.idle_time.count());
   return Ratio{std::max<Int128>(0, observed - idle), observed};
+}
+
+std::optional<Instant> time_limit_end(const LiveRow& row) {
+  if (row.is_unallocated || !row.runs) return std::nullopt;
+  const LiveShare& share = row.share();
+  const auto limit = share.labels.find("time_limit_minutes");
+  if (!limit || !share.since) return std::nullopt;
+  const auto minutes = parse_count(*limit, kLimitMinutesMost);
+  if (!minutes) return std::nullopt;
+  return *share.since + std::chrono::minutes(*minutes);
+}
+
+std::optional<Money> cost_to_time_limit(const LiveRow& row, Instant now) {
+  const auto end = time_limit_end(row);
+  if (!end || !row.hour) return std::nullopt;
+  const auto left = std::max(std::chrono::milliseconds(0),
+                             std::chrono::floor<std::chrono::milliseconds>(*end - now));
+  constexpr Int128 kHourMs = 3'600'000;
+  // In two steps, since the product of an hour's ticks and a long limit may not fit.
+  const Int128 hours = left.count() / kHourMs, rest = left.count() % kHourMs;
+  return Money::from_ticks(row.hour->ticks() * hours + row.hour->ticks() * rest / kHourMs,
+                           row.hour->currency());
 }
 
 std::string gpus_text(std::uint64_t milli) {

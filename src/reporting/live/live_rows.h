@@ -73,6 +73,14 @@ struct LiveRow {
 // cost: it is known of nodes without a price too.
 std::optional<Ratio> busy_ratio(const LiveRow& row);
 
+// When the time limit of what runs ends it, counted from its begin. Absent where no label says it:
+// jobs of Slurm have one.
+std::optional<Instant> time_limit_end(const LiveRow& row);
+
+// What it costs from now until then, at its present cost per hour; zero once the limit is over.
+// Absent without a limit or a price.
+std::optional<Money> cost_to_time_limit(const LiveRow& row, Instant now);
+
 // "8", "1.5", from thousandths of GPUs.
 std::string gpus_text(std::uint64_t milli);
 

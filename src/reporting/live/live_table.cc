@@ -24,8 +24,8 @@ constexpr const char* kUnallocatedForPeople = "unallocated";
 constexpr const char* kUnknownForPeople = "not known";
 constexpr std::size_t kNodesNamed = 2;
 // The columns that a narrow terminal leaves out, in this order.
-constexpr std::array kDispensable = {"device",        "cost_month", "nodes",
-                                     "idle_per_hour", "cost_today", "cluster"};
+constexpr std::array kDispensable = {"cost_to_limit", "ends_by",       "device",     "cost_month",
+                                     "nodes",         "idle_per_hour", "cost_today", "cluster"};
 
 using Rows = std::vector<const LiveRow*>;
 
@@ -124,7 +124,7 @@ class LiveTableBuilder {
     table.columns = columns(rows);
     const std::size_t shown = query_.limit == 0 ? rows.size() : std::min(query_.limit, rows.size());
     for (std::size_t i = 0; i < shown; ++i)
-      table.rows.push_back(row(*rows[i], shows_unpriced(rows)));
+      table.rows.push_back(row(*rows[i], shows_limits(rows), shows_unpriced(rows)));
     table.total = total(rows, ended, table.columns.size());
     if (shown < rows.size()) {
       table.notes.push_back(fmt::format("{} of {} rows; the total is of all", shown, rows.size()));
@@ -141,6 +141,17 @@ class LiveTableBuilder {
  private:
   static bool shows_unpriced(const Rows& rows) {
     return std::ranges::any_of(rows, [](const LiveRow* row) { return row->is_partly_priced(); });
+  }
+
+  static bool shows_limits(const Rows& rows) {
+    return std::ranges::any_of(rows,
+                               [](const LiveRow* row) { return time_limit_end(*row).has_value(); });
+  }
+
+  std::string limit_text(const LiveRow& row) const {
+    const auto end = time_limit_end(row);
+    if (!end) return "";
+    return query_.for_people ? duration_text(*end - view_.at) : to_text(*end);
   }
 
   static std::optional<std::string> note_of_ended(const Rows& ended) {
@@ -170,6 +181,10 @@ class LiveTableBuilder {
     all.push_back({"cost_today", "today", ColumnKind::kMoney});
     all.push_back({"cost_month", "this month", ColumnKind::kMoney});
     all.push_back({"busy", "used", ColumnKind::kPercent});
+    if (shows_limits(rows)) {
+      all.push_back({"ends_by", query_.for_people ? "ends in" : "ends by", ColumnKind::kCount});
+      all.push_back({"cost_to_limit", "until then", ColumnKind::kMoney});
+    }
     if (shows_unpriced(rows)) all.push_back({"priced", "priced", ColumnKind::kText});
     return all;
   }
@@ -182,7 +197,7 @@ class LiveTableBuilder {
     return is_watched ? kUnallocatedForPeople : kUnknownForPeople;
   }
 
-  Row row(const LiveRow& row, bool names_unpriced) const {
+  Row row(const LiveRow& row, bool names_limits, bool names_unpriced) const {
     const LiveShare& share = row.share();
     Row cells;
     if (names_cluster_) cells.emplace_back(row.cluster.text());
@@ -200,6 +215,10 @@ class LiveTableBuilder {
     cells.push_back(cell(row.cost_month));
     const auto busy = busy_ratio(row);
     cells.push_back(busy ? Cell(*busy) : Cell());
+    if (names_limits) {
+      cells.emplace_back(limit_text(row));
+      cells.push_back(cell(cost_to_time_limit(row, view_.at)));
+    }
     if (names_unpriced) cells.emplace_back(std::string(row.is_partly_priced() ? "partly" : ""));
     return cells;
   }
@@ -209,7 +228,9 @@ class LiveTableBuilder {
     for (const LiveRow* row : rows) milli += row->runs ? row->gpu_milli : 0;
     Row cells(columns);
     cells[0] = std::string("total");
-    const std::size_t gpus = columns - (shows_unpriced(rows) ? 8 : 7);
+    // Labels that have a column may have the same name, so it is counted from the end.
+    const std::size_t gpus =
+        columns - 7 - (shows_limits(rows) ? 2 : 0) - (shows_unpriced(rows) ? 1 : 0);
     cells[gpus] = gpus_text(milli);
     cells[gpus + 2] = cell(sum(rows, &LiveRow::hour));
     cells[gpus + 3] = cell(sum(rows, &LiveRow::idle_hour));

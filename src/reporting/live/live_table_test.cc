@@ -116,6 +116,24 @@ TEST(LiveTable, AJobThatBeganAMomentAgoLeavesTheSumAtThePriceOfTheNodes) {
             "of it idle, 15.00 unallocated");
 }
 
+TEST(LiveTable, AJobWithATimeLimitSaysWhatItCostsUntilThen) {
+  LiveShare limited = share("a", 2, hours(3), "nlp");
+  EXPECT_TRUE(limited.labels.set("time_limit_minutes", "270"));
+  LiveShare over = share("b", 1, hours(3), "nlp");
+  EXPECT_TRUE(over.labels.set("time_limit_minutes", "170"));
+  const LiveView view = view_of({unallocated(), limited, over, share("c", 1, hours(1), "nlp")});
+  const Table table = live_tables(view, {.shown = {"team"}})[0];
+  EXPECT_THAT(workloads(table), ElementsAre("(nobody)", "a", "b", "c"));
+  // Two GPUs at 3 an hour, for another hour and a half.
+  EXPECT_EQ(at(table, 1, "ends_by"), Cell(std::string("2026-03-04T09:35:00Z")));
+  EXPECT_EQ(at(table, 1, "cost_to_limit"), Cell(euro_cents(900)));
+  EXPECT_EQ(at(table, 2, "cost_to_limit"), Cell(euro_cents(0)));
+  EXPECT_EQ(at(table, 3, "cost_to_limit"), Cell());
+  EXPECT_EQ(table.total->at(column(table, "gpus")), Cell(std::string("8")));
+  const Table without = live_tables(view_of({share("c", 1, hours(1), "nlp")}), {})[0];
+  EXPECT_EQ(std::ranges::find(without.columns, "ends_by", &Column::name), without.columns.end());
+}
+
 TEST(LiveTable, BusyIsThePartOfTheObservedTime) {
   LiveShare half_seen = share("a", 2, minutes(5), "nlp");
   half_seen.observed_time = cards(1, minutes(5));

@@ -81,6 +81,8 @@ server::Response get_statements(const Services&, const server::Request&);
 server::Response get_statement(const Services&, const server::Request&);
 server::Response pay_invoice(const Services&, const server::Request&);
 server::Response unpay_invoice(const Services&, const server::Request&);
+server::Response send_invoice(const Services&, const server::Request&);
+server::Response unsend_invoice(const Services&, const server::Request&);
 server::Response get_profitability(const Services&, const server::Request&);
 server::Response get_clients(const Services&, const server::Request&);
 server::Response get_clients_report(const Services&, const server::Request&);

@@ -90,68 +90,118 @@ bool is_to_be_paid(const Invoice& invoice) {
   return !invoice.showback && invoice.total_shown.ticks() > 0;
 }
 
-// `today`: in the zone of the policy, as texts of days are in the order of time.
-void write_due(JsonWriter& out, const Invoice& invoice, const std::string& paid_on,
-               const std::string& today) {
-  const auto known = [](const std::string& day) {
-    return day.empty() ? std::nullopt : std::optional(day);
-  };
-  out.field("due_on", known(invoice.due_on)).field("paid_on", known(paid_on));
-  out.field("overdue", paid_on.empty() && !invoice.due_on.empty() && invoice.due_on < today &&
-                           is_to_be_paid(invoice));
-}
+// A day that people note of an issued invoice, which itself never changes. They are kept by the
+// accounts file; an empty day is none.
+struct NotedDay {
+  std::string_view kept_as;
+  std::string_view field;
+  std::string_view noted;  // the audit log's word
+  std::string_view taken_back;
+};
+constexpr NotedDay kSent{"invoice_dispatch ", "sent_on", "invoice.sent", "invoice.unsent"};
+constexpr NotedDay kPaid{"invoice_payment ", "paid_on", "invoice.paid", "invoice.unpaid"};
 
-// Payments are kept by the accounts file, as the day on which one came; "": none.
-std::string payment_name(const std::string& number) { return "invoice_payment " + number; }
-
-Result<std::string> paid_on(const Services& services, const std::string& number) {
-  const auto day = TRY(services.accounts.get(payment_name(number)));
+Result<std::string> noted_day(const Services& services, const NotedDay& which,
+                              const std::string& number) {
+  const auto day = TRY(services.accounts.get(std::string(which.kept_as) + number));
   return day.value_or("");
 }
 
-std::string payment_facts(const std::string& day) {
+struct NotedDays {
+  std::string sent;
+  std::string paid;
+};
+
+Result<NotedDays> noted_days(const Services& services, const std::string& number) {
+  NotedDays days;
+  days.sent = TRY(noted_day(services, kSent, number));
+  days.paid = TRY(noted_day(services, kPaid, number));
+  return days;
+}
+
+// `today`: in the zone of the policy, as texts of days are in the order of time.
+void write_days(JsonWriter& out, const Invoice& invoice, const NotedDays& days,
+                const std::string& today) {
+  const auto known = [](const std::string& day) {
+    return day.empty() ? std::nullopt : std::optional(day);
+  };
+  out.field("due_on", known(invoice.due_on))
+      .field(kSent.field, known(days.sent))
+      .field(kPaid.field, known(days.paid));
+  out.field("overdue", days.paid.empty() && !invoice.due_on.empty() && invoice.due_on < today &&
+                           is_to_be_paid(invoice));
+}
+
+std::string day_facts(const NotedDay& which, const std::string& day) {
   JsonWriter out;
-  out.begin_object().field("paid_on", day.empty() ? std::nullopt : std::optional(day)).end_object();
+  out.begin_object()
+      .field(which.field, day.empty() ? std::nullopt : std::optional(day))
+      .end_object();
   return out.text();
 }
 
-// Keeps the day of a payment; "": there is none.
-server::Response store_payment(const Services& services, const server::Request& request,
-                               const std::string& day) {
+// Keeps such a day of the invoice that the request names; "": there is none.
+server::Response store_day(const Services& services, const server::Request& request,
+                           const NotedDay& which, const std::string& day) {
   const std::string number = request.param("number");
   const auto found =
       ask_ledger(services, [&](Store& store) { return find_invoice(store, number); });
   if (!found) return refusal(found.error());
-  if (!is_to_be_paid(found->invoice)) {
+  if (&which == &kPaid && !is_to_be_paid(found->invoice)) {
     return server::problem(409, "Conflict",
                            fmt::format("Nothing is to be paid for {}: it is a credit note, or for "
                                        "information.",
                                        number));
   }
-  const auto before = paid_on(services, number);
+  const auto before = noted_day(services, which, number);
   if (!before) return refusal(before.error());
-  const std::string action = day.empty() ? "invoice.unpaid" : "invoice.paid";
+  const std::string action(day.empty() ? which.taken_back : which.noted);
   const std::string subject = "invoice " + number;
   if (auto recorded = record_intent(services.audit_log, author_of(request), action, subject,
-                                    payment_facts(day));
+                                    day_facts(which, day));
       !recorded) {
     return refusal(recorded.error());
   }
-  if (const auto kept = services.accounts.put(payment_name(number), day); !kept) {
+  if (const auto kept = services.accounts.put(std::string(which.kept_as) + number, day); !kept) {
     record_failure(services.audit_log, author_of(request), action, subject, kept.error());
     return refusal(kept.error());
   }
   const auto recorded =
-      append(services, request, action, subject, payment_facts(*before), payment_facts(day));
+      append(services, request, action, subject, day_facts(which, *before), day_facts(which, day));
   if (!recorded) return not_recorded(recorded.error());
-  return day.empty() ? server::Response{.status = 204} : json(payment_facts(day));
+  return day.empty() ? server::Response{.status = 204} : json(day_facts(which, day));
 }
 
-void write_stored_invoice(JsonWriter& out, const StoredInvoice& one, const std::string& paid,
+server::Response note_day(const Services& services, const server::Request& request,
+                          const NotedDay& which) {
+  QueryParams params(request);
+  JsonBody body(request);
+  const std::string now = local_date(services.clock.now(), services.config.policy.time_zone);
+  const auto today = parse_date(now);
+  const std::string field(which.field);
+  const auto day = parse_date(body.text(field).value_or(now));
+  if (!day) {
+    body.reject(field, "must be a date such as 2026-04-02");
+  } else if (today && *day > *today) {
+    body.reject(field, "is in the future");
+  }
+  if (auto problem = params.problem()) return *std::move(problem);
+  if (auto problem = body.problem()) return *std::move(problem);
+  return store_day(services, request, which, pennyweight::to_text(*day));
+}
+
+server::Response take_day_back(const Services& services, const server::Request& request,
+                               const NotedDay& which) {
+  QueryParams params(request);
+  if (auto problem = params.problem()) return *std::move(problem);
+  return store_day(services, request, which, "");
+}
+
+void write_stored_invoice(JsonWriter& out, const StoredInvoice& one, const NotedDays& days,
                           const std::string& today) {
   out.begin_object().field("number", one.record.number);
   write_shown(out, one.invoice);
-  write_due(out, one.invoice, paid, today);
+  write_days(out, one.invoice, days, today);
   out.field("issued_at", one.record.issued_at)
       .field("digest", pennyweight::to_text(one.record.digest))
       .end_object();
@@ -240,15 +290,15 @@ server::Response get_invoices(const Services& services, const server::Request& r
   const auto part = cut_page(kInvoiceList, page, *std::move(all),
                              [](const StoredInvoice& one) { return one.record.number; });
   const std::string today = local_date(services.clock.now(), services.config.policy.time_zone);
-  std::map<std::string, std::string> payments;
+  std::map<std::string, NotedDays> days;
   for (const StoredInvoice& one : part.entries) {
-    auto day = paid_on(services, one.record.number);
-    if (!day) return refusal(day.error());
-    payments[one.record.number] = *std::move(day);
+    auto noted = noted_days(services, one.record.number);
+    if (!noted) return refusal(noted.error());
+    days[one.record.number] = *std::move(noted);
   }
   return with_body_etag(
       list(part.entries, part.next, [&](JsonWriter& out, const StoredInvoice& one) {
-        write_stored_invoice(out, one, payments[one.record.number], today);
+        write_stored_invoice(out, one, days[one.record.number], today);
       }));
 }
 
@@ -343,7 +393,7 @@ server::Response issue_invoices(const Services& services, const server::Request&
   for (const Invoice& one : month->prepared) {
     out.begin_object().field("number", one.number);
     write_shown(out, one);
-    write_due(out, one, "", "");
+    write_days(out, one, {}, "");
     out.field("issued_at", now)
         .field("digest", pennyweight::to_text(hash_of(render_invoice(one, "json"))))
         .end_object();
@@ -355,25 +405,19 @@ server::Response issue_invoices(const Services& services, const server::Request&
 }
 
 server::Response pay_invoice(const Services& services, const server::Request& request) {
-  QueryParams params(request);
-  JsonBody body(request);
-  const std::string now = local_date(services.clock.now(), services.config.policy.time_zone);
-  const auto today = parse_date(now);
-  const auto day = parse_date(body.text("paid_on").value_or(now));
-  if (!day) {
-    body.reject("paid_on", "must be a date such as 2026-04-02");
-  } else if (today && *day > *today) {
-    body.reject("paid_on", "is in the future");
-  }
-  if (auto problem = params.problem()) return *std::move(problem);
-  if (auto problem = body.problem()) return *std::move(problem);
-  return store_payment(services, request, pennyweight::to_text(*day));
+  return note_day(services, request, kPaid);
 }
 
 server::Response unpay_invoice(const Services& services, const server::Request& request) {
-  QueryParams params(request);
-  if (auto problem = params.problem()) return *std::move(problem);
-  return store_payment(services, request, "");
+  return take_day_back(services, request, kPaid);
+}
+
+server::Response send_invoice(const Services& services, const server::Request& request) {
+  return note_day(services, request, kSent);
+}
+
+server::Response unsend_invoice(const Services& services, const server::Request& request) {
+  return take_day_back(services, request, kSent);
 }
 
 }  // namespace pennyweight::api

@@ -113,6 +113,8 @@ constexpr Endpoint kEndpoints[] = {
     {"GET", "/invoices/{number}", "read_invoices", get_invoice},
     {"PUT", "/invoices/{number}/payment", "issue_invoices", pay_invoice},
     {"DELETE", "/invoices/{number}/payment", "issue_invoices", unpay_invoice},
+    {"PUT", "/invoices/{number}/dispatch", "issue_invoices", send_invoice},
+    {"DELETE", "/invoices/{number}/dispatch", "issue_invoices", unsend_invoice},
     {"POST", "/invoices/preview", "issue_invoices", preview_invoices},
     {"POST", "/invoices", "issue_invoices", issue_invoices},
     {"GET", "/statements", "read_statements", get_statements},

@@ -933,6 +933,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/invoices/{number}/dispatch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Note that an invoice was sent to its customer.
+         * @description Nothing is sent by it, and the invoice itself does not change. It replaces an earlier note.
+         */
+        put: operations["sendInvoice"];
+        post?: never;
+        /** Note that an invoice was not sent after all. */
+        delete: operations["unsendInvoice"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/invoices/{number}/payment": {
         parameters: {
             query?: never;
@@ -1042,7 +1063,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What runs now, its owners and its cost per hour. */
+        /**
+         * What runs now, its owners and its cost per hour.
+         * @description Where jobs have time limits, `ends_by` says when a job's ends it, and `cost_to_limit` what it
+         *     costs from now until then at its present cost per hour.
+         */
         get: operations["getLive"];
         put?: never;
         post?: never;
@@ -2515,6 +2540,11 @@ export interface components {
              * @description Null: nothing is to be paid, or there are no payment terms.
              */
             due_on: string | null;
+            /**
+             * Format: date
+             * @description The day on which it was sent to the customer, as somebody noted. Null: nobody did.
+             */
+            sent_on: string | null;
             /**
              * Format: date
              * @description Null: no payment is known.
@@ -5490,6 +5520,92 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    sendInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /**
+                 * @description The invoice's number.
+                 * @example INV-2026-03-0001
+                 */
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sent_on": "2026-03-02"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: date
+                     * @description The day on which it was sent, not in the future; by default today.
+                     */
+                    sent_on?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The dispatch. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date */
+                        sent_on: string;
+                    };
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    unsendInvoice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `csrf` of GET /api/v1/session. Needed with a cookie, not with a token. */
+                "X-CSRF-Token"?: components["parameters"]["CsrfToken"];
+            };
+            path: {
+                /**
+                 * @description The invoice's number.
+                 * @example INV-2026-03-0001
+                 */
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No dispatch is known. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["MayNot"];
             404: components["responses"]["NotFound"];

@@ -1,7 +1,7 @@
 // My runs: what the jobs of one person cost, what runs now, and what was held without being used.
 import { address } from "../../api/client";
 import { usePages, useQuery } from "../../api/hooks";
-import type { Tables, WorkloadLine } from "../../api/types";
+import type { Row, Tables, WorkloadLine } from "../../api/types";
 import { useMonth } from "../../app/month";
 import { href, navigate } from "../../app/router";
 import { useSession } from "../../app/session";
@@ -40,16 +40,29 @@ function columnsOf(month: string): Column<WorkloadLine>[] {
   ];
 }
 
+interface Running {
+  row: Row;
+  currency: string;
+}
+
+const LIMIT: Column<Running> = {
+  key: "limit", title: "Until its time limit", numeric: true, unit: ({ currency }) => currency, value: ({ row }) => textOf(row, "cost_to_limit"),
+  cell: ({ row, currency }) => textOf(row, "cost_to_limit")
+    ? <span title={`At its present cost per hour, until ${textOf(row, "ends_by")}`}><Money amount={textOf(row, "cost_to_limit")} currency={currency} /></span>
+    : <span class="nothing">–</span>,
+};
+
 // What of it runs now, with its cost per hour; nothing where no source says what runs.
 function Now({ dimension, name }: { dimension: string; name: string }) {
   const live = useQuery<Tables>("/live", { by: dimension, limit: 500 });
-  const rows = (live.data?.tables ?? []).flatMap((table) => table.rows.filter((row) => textOf(row, dimension) === name).map((row) => ({ row, currency: table.currency ?? "" })));
+  const rows = (live.data?.tables ?? []).flatMap((table) => table.rows.filter((row) => textOf(row, dimension) === name).map((row): Running => ({ row, currency: table.currency ?? "" })));
   if (rows.length === 0) return null;
-  const columns: Column<(typeof rows)[number]>[] = [
+  const columns: Column<Running>[] = [
     { key: "workload", title: "Running now", wide: true, value: ({ row }) => textOf(row, "workload"), cell: ({ row }) => <a class="cut" href={href("/workload", { workload: textOf(row, "workload") })}>{textOf(row, "workload")}</a> },
     { key: "hour", title: "Per hour", numeric: true, unit: ({ currency }) => currency, value: ({ row }) => textOf(row, "cost_per_hour"), cell: ({ row, currency }) => <Money amount={textOf(row, "cost_per_hour")} currency={currency} /> },
     { key: "idle", title: "Idle per hour", numeric: true, hideOnPhone: true, unit: ({ currency }) => currency, value: ({ row }) => textOf(row, "idle_per_hour"), cell: ({ row, currency }) => <Money amount={textOf(row, "idle_per_hour")} currency={currency} /> },
     { key: "month", title: "This month", numeric: true, unit: ({ currency }) => currency, value: ({ row }) => textOf(row, "cost_month"), cell: ({ row, currency }) => <Money amount={textOf(row, "cost_month")} currency={currency} /> },
+    ...(rows.some(({ row }) => textOf(row, "cost_to_limit")) ? [LIMIT] : []),
     { key: "for", title: "For", numeric: true, hideOnPhone: true, cell: ({ row }) => (textOf(row, "since") ? since(textOf(row, "since")) : <span class="nothing">–</span>) },
   ];
   return (

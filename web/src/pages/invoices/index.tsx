@@ -14,7 +14,7 @@ import { Table, type Column } from "../../components/table";
 import { instant, monthName } from "../../util/text";
 import { Paper, type InvoiceView } from "./paper";
 import { PreviewTab } from "./preview";
-import { InvoiceState, Payment, stateRank } from "./state";
+import { InvoiceState, Notes, stateRank } from "./state";
 
 const at = (number: string) => href("/invoices", { number });
 
@@ -79,7 +79,7 @@ function One({ number }: { number: string }) {
           <Segments label="View" chosen={view} onChoose={(to) => setQuery({ view: to === "books" ? to : null })}
             options={[{ key: "client", title: "Customer's" }, { key: "books", title: "Books'" }]} />
         )}
-        {may("issue_invoices") && <Payment number={number} />}
+        {may("issue_invoices") && <Notes number={number} />}
         <Button icon="invoices" onClick={() => print()}>Print</Button>
         <LinkButton href={file("pdf")} icon="download" download={`${number}.pdf`} tone="quiet">PDF</LinkButton>
         <LinkButton href={file("html")} icon="download" download={`${number}.html`} tone="quiet">HTML</LinkButton>

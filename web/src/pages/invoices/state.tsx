@@ -1,4 +1,4 @@
-// The state of an issued invoice: paid, due on a day, or overdue since it; and the note that it was paid.
+// The state of an issued invoice: paid, sent, due on a day, or overdue since it; and the notes that it was sent and paid.
 import { useState } from "preact/hooks";
 import { ApiError, put, remove } from "../../api/client";
 import { useQuery } from "../../api/hooks";
@@ -16,36 +16,56 @@ const isToBePaid = (one: Pick<IssuedInvoice, "total" | "kind">) => compare(one.t
 // For sorting: what is overdue comes first.
 export const stateRank = (one: IssuedInvoice): string => (one.paid_on ? `2 ${one.paid_on}` : one.due_on ? `0 ${one.due_on}` : "1");
 
-export function InvoiceState({ of }: { of: IssuedInvoice }) {
-  if (of.paid_on) return <Badge tone="good" title={`on ${dayYear(of.paid_on)}`}>paid</Badge>;
-  if (!isToBePaid(of)) return <Badge>{of.kind === "credit_note" ? "credit" : "issued"}</Badge>;
-  if (of.overdue && of.due_on) return <Badge tone="bad">overdue since {dayYear(of.due_on)}</Badge>;
-  return of.due_on ? <Badge>due {dayYear(of.due_on)}</Badge> : <Badge>issued</Badge>;
+function Sent({ of }: { of: IssuedInvoice }) {
+  if (!of.sent_on) return <Badge>{of.kind === "credit_note" ? "credit" : "issued"}</Badge>;
+  return <Badge tone="accent" title={`on ${dayYear(of.sent_on)}`}>{of.kind === "credit_note" ? "credit, sent" : "sent"}</Badge>;
 }
 
+export function InvoiceState({ of }: { of: IssuedInvoice }) {
+  if (of.paid_on) return <Badge tone="good" title={`on ${dayYear(of.paid_on)}`}>paid</Badge>;
+  if (!isToBePaid(of)) return <Sent of={of} />;
+  if (of.overdue && of.due_on) return <Badge tone="bad">overdue since {dayYear(of.due_on)}</Badge>;
+  if (!of.due_on) return <Sent of={of} />;
+  return <><Sent of={of} /> <Badge>due {dayYear(of.due_on)}</Badge></>;
+}
+
+const NOTES = {
+  dispatch: { title: "was sent", button: "Sent…", icon: "send", back: "Not sent", done: "sent", day: "sent_on" },
+  payment: { title: "was paid", button: "Paid…", icon: "check", back: "Not paid", done: "paid", day: "paid_on" },
+} as const;
+type Note = keyof typeof NOTES;
+
 // On the page of an invoice, for those who may issue them.
-export function Payment({ number }: { number: string }) {
+export function Notes({ number }: { number: string }) {
   const all = useQuery<List<IssuedInvoice>>("/invoices", { number });
-  const [open, setOpen] = useState(false);
+  const [asked, ask] = useState<Note>();
   const [day, setDay] = useState("");
   const [error, setError] = useState<ApiError>();
   const one = all.data?.data.find((known) => known.number === number);
   if (!one) return null;
-  const path = `/invoices/${encodeURIComponent(number)}/payment`;
+  const path = (note: Note) => `/invoices/${encodeURIComponent(number)}/${note}`;
+  const close = () => (ask(undefined), setError(undefined), setDay(""));
   const change = (done: Promise<unknown>, text: string) =>
-    void done.then(() => (setOpen(false), setError(undefined), toast(text), all.reload())).catch((caught: ApiError) => setError(caught));
+    void done.then(() => (close(), toast(text), all.reload())).catch((caught: ApiError) => setError(caught));
+  const notes = (Object.keys(NOTES) as Note[]).filter((note) => note === "dispatch" || isToBePaid(one));
   return (
     <>
       <InvoiceState of={one} />
-      {isToBePaid(one) && (one.paid_on
-        ? <Button tone="quiet" onClick={() => change(remove(path), `${number} is not paid.`)}>Not paid</Button>
-        : <Button icon="check" onClick={() => setOpen(true)}>Paid…</Button>)}
-      <Confirm title={`${number} was paid`} open={open} onClose={() => setOpen(false)} onConfirm={() => change(put(path, day ? { paid_on: day } : {}), `${number} is paid.`)} confirm="Paid">
-        <div class="form">
-          <TextField label="On" type="date" value={day} onValue={setDay} hint="Empty: today." />
-          <FormError error={error} />
-        </div>
-      </Confirm>
+      {notes.map((note) => {
+        const { button, icon, back, done, day: field } = NOTES[note];
+        return one[field]
+          ? <Button key={note} tone="quiet" onClick={() => change(remove(path(note)), `${number} is not ${done}.`)}>{back}</Button>
+          : <Button key={note} icon={icon} onClick={() => ask(note)}>{button}</Button>;
+      })}
+      {asked && (
+        <Confirm title={`${number} ${NOTES[asked].title}`} open onClose={close} onConfirm={() => change(put(path(asked), day ? { [NOTES[asked].day]: day } : {}), `${number} is ${NOTES[asked].done}.`)}
+          confirm={NOTES[asked].done === "paid" ? "Paid" : "Sent"}>
+          <div class="form">
+            <TextField label="On" type="date" value={day} onValue={setDay} hint="Empty: today." />
+            <FormError error={error} />
+          </div>
+        </Confirm>
+      )}
     </>
   );
 }
