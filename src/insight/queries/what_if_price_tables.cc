@@ -55,9 +55,10 @@ void note_price(const WhatIfQuery& query, const ListedPrice& price,
   }
   for (const auto& [currency, unused] : price.unused) {
     notes.push_back(fmt::format(
-        "{}: {} of commitments that covered these nodes {} owed all the same, and unused. End them "
-        "with --commitment-end.",
-        type, amount_text(unused.ticks(), currency), "are"));
+        "{}: {} of commitments that covered these nodes are owed all the same, as unused, until "
+        "they end{}.",
+        type, amount_text(unused.ticks(), currency),
+        query.scenario.commitments.empty() ? " (--commitment-end)" : " as the scenario says"));
   }
   if (price.rate.option == PurchaseOption::kSpot && query.scenario.spot.reclaimed_per_hour == 0) {
     notes.push_back(
@@ -122,6 +123,9 @@ Table what_if_price_table(const WhatIfQuery& query, const std::vector<ListedPric
          format_rounded(Decimal::from_ticks(price.node_time / 3'600'000), 2, Thousands::kSeparated),
          amount_text(price.cost, price.currency)});
     note_price(query, price, table.notes);
+  }
+  if (!query.scenario.fleet.empty()) {
+    table.notes.push_back("Nodes, hours and costs are those of before nodes are removed or added.");
   }
   table.notes.push_back(
       "Prices as the catalogue has them, before percentages of --price. Nodes keep their CPUs and "
