@@ -169,6 +169,15 @@ export async function open(browser, {size = 'desk', theme = 'light', url}) {
   page.on('response', (response) => {
     if (response.status() >= 500) complaints.push(`${response.status()} ${response.url()}`);
   });
+  // For the message of a test that waits in vain; a request that goes with its page is no failure.
+  page.failed = [];
+  page.pending = new Set();
+  page.on('request', (request) => page.pending.add(request.url()));
+  page.on('requestfinished', (request) => page.pending.delete(request.url()));
+  page.on('requestfailed', (request) => {
+    page.pending.delete(request.url());
+    page.failed.push(`${request.url()}: ${request.failure()?.errorText}`);
+  });
   page.complaints = async () => [...complaints, ...(await page.evaluate(() => window.stopped ?? []))];
   return page;
 }
@@ -216,7 +225,11 @@ export async function follow(page, path, title) {
 export const address = (page) => page.evaluate(() => location.href);
 
 // What a page says, for the message of a test that waited in vain.
-const said = async (page) => `at ${await address(page)} the page says\n${(await page.evaluate(() => document.body.innerText)).slice(0, 1500)}`;
+const said = async (page) => {
+  const text = await page.evaluate(() => document.body.innerText);
+  return `at ${await address(page)} the page says\n${text.slice(0, 1500)}\nunanswered: ${[...page.pending ?? []].join(' ')}
+failed: ${(page.failed ?? []).slice(-5).join(' ')}\ncomplaints: ${(await page.complaints?.() ?? []).join(' ')}`;
+};
 
 // Asked again and again from outside: a page whose policy forbids eval can't wait for a function. A document that
 // goes away meanwhile has no answer, and the next one is asked.

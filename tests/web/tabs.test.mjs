@@ -54,6 +54,23 @@ describe('tabs', {skip: !program && 'needs the program', timeout: 600_000}, () =
     assert.deepEqual(await page.complaints(), []);
   });
 
+  test('a page whose script is lost, or whose server is slow, says so', async (t) => {
+    const page = await open(browser, {url: server.url});
+    t.after(() => page.context().close());
+    await enter(page, 'admin', server.people.admin);
+    await page.route(/\/assets\/app-/, (route) => route.abort());
+    await page.goto('/');
+    await page.getByRole('alert').getByText('A part of the page did not arrive').waitFor();
+    await page.unroute(/\/assets\/app-/);
+    let release;
+    const held = new Promise((done) => (release = done));
+    await page.route(/\/api\/v1\/session$/, async (route) => (await held, route.continue()));
+    await page.getByRole('link', {name: 'Load it again'}).click();
+    await page.getByRole('status').getByText('The server is slow to answer').waitFor();
+    release();
+    await settled(page, 'Overview');
+  });
+
   test('a page asks once for what it shows', async (t) => {
     const page = await open(browser, {url: server.url});
     t.after(() => page.context().close());

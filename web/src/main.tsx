@@ -22,6 +22,22 @@ function hereOrHome(): string {
   return next && /^\/(?![/\\])/.test(next) ? next : HOME;
 }
 
+const SLOW_MS = 4000;
+
+// Until it is known who is signed in: blank for a moment, and not for longer.
+function Waiting() {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <main class="alone" aria-busy="true">
+      {isSlow && <p class="muted" role="status">The server is slow to answer. Still waiting.</p>}
+    </main>
+  );
+}
+
 function App() {
   const [session, setSession] = useState<Session>();
   const [error, setError] = useState<ApiError>();
@@ -63,7 +79,7 @@ function App() {
       </main>
     );
   }
-  if (!state) return <main class="alone" aria-busy="true" />;
+  if (!state) return <Waiting />;
   return (
     <SessionContext.Provider value={state}>
       {isIn ? <Shell /> : <SignIn isExpired={isExpired && !session?.user} />}
