@@ -84,7 +84,7 @@ def measures():
         f"{1772409600000 + m * 60000}\n" for m in range(60)))
     for name in ("n.csv", "g.csv", "h.csv", "u.csv", "p.prom"):
         expect_run(["import", "--cluster", "c", name], cwd)
-    expect_run(["report", "--as", "measures"], cwd, code=2, has=["say of which days"])
+    expect_run(["report", "--as", "measures"], cwd, code=2, has=["name the days"])
     for asked in (["usage"], ["report", "--as", "measures"]):
         expect_run([*asked, "--from", "1970-01-01", "--to", "2026-03-31"], cwd, code=2,
                    has=["more than 400 days"])

@@ -36,7 +36,7 @@ class ForecastKeeper {
   // Makes and keeps the forecasts of effective costs, of everything together and by the dimension
   // of alerts.anomalies_by, if they are not kept for the last complete day. What fails is logged,
   // and tried again the next time.
-  // Also forecasts the month that goes on.
+  // Also forecasts the current month.
   void keep(Date today);
   // As of the last keep(); null: nothing is known of the month, such as before the first one.
   std::shared_ptr<const MonthForecast> month() const;

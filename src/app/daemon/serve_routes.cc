@@ -462,7 +462,7 @@ void add_plan(const ServeRouteContext& context, MetricsText& metrics) {
   }
   const auto month = context.month_forecast();
   metrics.family("pennyweight_forecast_month", "gauge",
-                 "What the month that goes on is forecast to cost in all; low and high: the range "
+                 "The forecast total cost of the current month; low and high: the range "
                  "that holds 80 %.");
   const auto add_month = [&](std::string_view bound, const Money& amount) {
     metrics.sample(

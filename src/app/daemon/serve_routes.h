@@ -37,7 +37,7 @@ struct ServeRouteContext {
   // How far budgets have come, and the alerts that go on; null, and empty, before they are
   // evaluated.
   std::function<std::shared_ptr<const std::vector<BudgetStatus>>()> budgets;
-  // What the month that goes on is forecast to cost; null: nothing is known of it.
+  // The forecast cost of the current month; null: nothing is known of it.
   std::function<std::shared_ptr<const MonthForecast>()> month_forecast;
   std::function<std::vector<Alert>()> alerts;
   // What advice of the newest month saves, once it was asked for.

@@ -35,7 +35,7 @@ Result<std::vector<ManifestObject>> read_export_manifest(std::string_view json) 
     for (const auto& item : keys) {
       std::string_view key;
       if (item.get(key) != simdjson::SUCCESS) {
-        return fail(ErrorCode::kBadFile, fmt::format("the manifest's {} are not texts", list));
+        return fail(ErrorCode::kBadFile, fmt::format("the manifest's {} must be strings", list));
       }
       parts.push_back({key_in_bucket(key), std::nullopt});
     }

@@ -266,7 +266,7 @@ Result<Table> query_usage(Store& store, const UsageQuery& params, const Policy& 
   const auto days = TRY(local_range(params.dates, policy.time_zone));
   if (!days.from) {
     return fail(ErrorCode::kBadValue,
-                "say of which days: a month, or a first day, and a last day if it is not today");
+                "name the days: a month, or a first day and, unless it is today, a last day");
   }
   const auto range = Interval::of(*days.from, std::min(days.to.value_or(now), now));
   constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24) * (kUsageDaysMax + 1);

@@ -108,9 +108,8 @@ Result<void> AnomalyBook::add(const AnomalyVerdict& verdict,
   }
   if (of_author >= kVerdictsOfAuthorMax) {
     return fail(ErrorCode::kLimit,
-                fmt::format("{} has said something of {} incidents, which is all that one person "
-                            "may; what was said two years ago goes by itself, and somebody else "
-                            "may say it",
+                fmt::format("{} has commented on {} incidents, the most that one person may; "
+                            "comments lapse after two years, or somebody else can add this one",
                             verdict.who, of_author));
   }
   text += verdict_line(verdict);

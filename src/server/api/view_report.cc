@@ -158,7 +158,7 @@ std::optional<std::pair<Date, Date>> due_period(const access::ViewSchedule& sche
 Result<void> check_sendable_view(const access::SavedView& view) {
   const auto target = server::read_target(view.query);
   if (target && target->path == kExplorePage) return {};
-  return fail(ErrorCode::kBadValue, "only views of the page Explore are sent");
+  return fail(ErrorCode::kBadValue, "only views of Explore can be sent on a schedule");
 }
 
 Result<ViewReport> view_report(const Services& services, const access::SavedView& view, Date first,

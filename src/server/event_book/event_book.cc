@@ -43,7 +43,7 @@ Result<EventChange> parse_event_change(std::string_view line) {
   simdjson::dom::element event;
   is_sound = is_sound && object["number"].get(change.number) == simdjson::SUCCESS &&
              object["event"].get(event) == simdjson::SUCCESS;
-  if (!is_sound) return fail(ErrorCode::kBadFile, "this is no change of a known event");
+  if (!is_sound) return fail(ErrorCode::kBadFile, "this is not a valid change to a known event");
   change.at = TRY(parse_instant(at));
   if (!event.is_null()) change.event = TRY(parse_event_json(simdjson::minify(event)));
   return change;

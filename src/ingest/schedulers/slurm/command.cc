@@ -197,7 +197,7 @@ Result<std::string> run(const Command& command) {
       return refused("cannot wait for it");
     }
     if (ready[2].revents != 0) {
-      return fail(ErrorCode::kLimit, fmt::format("no whole answer within {} s: {}",
+      return fail(ErrorCode::kLimit, fmt::format("no complete answer within {} s: {}",
                                                  command.timeout.count() / 1000, last_lines(said)));
     }
     if (ready[0].revents != 0) {

@@ -47,7 +47,7 @@ TEST(Command, EndsWhatHangsOrFloods) {
       run_command(shell("echo begun >&2; sleep 300 & sleep 300", std::chrono::milliseconds(200)));
   ASSERT_FALSE(hung.has_value());
   EXPECT_EQ(hung.error().code, ErrorCode::kLimit);
-  EXPECT_EQ(hung.error().message, "sh: no whole answer within 0 s: begun");
+  EXPECT_EQ(hung.error().message, "sh: no complete answer within 0 s: begun");
   Command flood = shell("yes");
   flood.output_bytes_max = 100'000;
   const auto flooded = run_command(flood);

@@ -313,8 +313,8 @@ Result<void> ClickhouseDatabase::refuse_another_layout(Client& client) {
   // "Distributed(name, database, …)"; newer releases quote the arguments.
   std::erase(definition, '\'');
   if (!is_of_cluster || definition.starts_with("Distributed(" + layout_.cluster + ",")) return {};
-  return fail(ErrorCode::kConfig, "it is a ledger of another cluster than \"" + layout_.cluster +
-                                      "\": name that which it was made on");
+  return fail(ErrorCode::kConfig, "the ledger was not made on the cluster \"" + layout_.cluster +
+                                      "\": use the name of the one that it was made on");
 }
 
 // 0 if no version is recorded.
