@@ -456,6 +456,17 @@ Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,
   return result;
 }
 
+Result<void> convert_advice(AdviceResult& result, const AdviceConversion& convert) {
+  for (Proposal& each : result.proposals) {
+    for (Money* const amount : {&each.monthly.low, &each.monthly.expected, &each.monthly.high,
+                                &each.observed, &each.moved}) {
+      *amount = TRY(convert(*amount));
+    }
+  }
+  advising::rank(result.proposals);
+  return {};
+}
+
 std::vector<Table> advice_tables(const AdviceResult& result) {
   const advising::Portfolio portfolio = open_portfolio(result);
   const auto in_total = [&](std::size_t i) -> std::string {

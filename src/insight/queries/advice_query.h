@@ -1,6 +1,7 @@
 // Queries advice for a month: what to change, what it would save, and what is missing for more.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -73,6 +74,11 @@ void keep_asked_lives(std::map<std::string, advising::AdviceLife>& lives, const 
 // Leaves the proposals that the query's kinds, team, effort and confidence ask for. kBadValue: a
 // word that is not understood.
 Result<void> keep_asked(AdviceResult& result, const AdviceQuery& query);
+
+// Shows the amounts of the proposals in another currency: each by itself, and ranked anew. Evidence
+// and decisions are texts, and stay as they are. An Error of `convert` where a rate is missing.
+using AdviceConversion = std::function<Result<Money>(const Money&)>;
+Result<void> convert_advice(AdviceResult& result, const AdviceConversion& convert);
 
 // Errors: kBadValue for a word that is not understood, kNotFound where there are no charges.
 Result<AdviceResult> query_advice(Store& store, const AdviceQuery& query,

@@ -40,8 +40,9 @@ Date today_of(const Services& services) {
 }  // namespace
 
 Response get_advice(const Services& services, const Request& request) {
-  const ScopedQueries queries(services, request);
+  ScopedQueries queries(services, request);
   QueryParams params(request);
+  queries.convert_to(read_currency(params, services.config.currencies.report));
   AdviceQuery query;
   query.month = params.month("month").value_or("");
   query.cluster = params.text("cluster").value_or("");
@@ -64,12 +65,23 @@ Response get_advice(const Services& services, const Request& request) {
   if (id) query.dismissed = true;
   const AnswerFormat format = choose_format(params, request, false);
   if (auto problem = params.problem()) return *std::move(problem);
-  const auto result = queries.advice(query);
+  auto result = queries.advice(query);
   if (!result) return refusal(result.error());
-  if (!id) return answer(advice_tables(*result), format, "");
-  auto detail = advice_detail(*result, *id);
-  if (!detail) return refusal(detail.error());
-  std::vector<Table> tables{*std::move(detail)};
+  const auto converted = convert_advice(
+      *result, [&](const Money& amount) { return queries.in_currency(amount, result->month); });
+  if (!converted) return refusal(converted.error());
+  std::vector<Table> tables;
+  if (id) {
+    auto detail = advice_detail(*result, *id);
+    if (!detail) return refusal(detail.error());
+    tables.push_back(*std::move(detail));
+  } else {
+    tables = advice_tables(*result);
+  }
+  for (const std::string& rate : queries.rates()) {
+    tables.back().notes.push_back(
+        fmt::format("converted at {}; evidence and decisions are as billed", rate));
+  }
   return answer(std::move(tables), format, "");
 }
 

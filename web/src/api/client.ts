@@ -36,7 +36,7 @@ export function onStaleSignIn(then: (problem: Problem) => Promise<boolean>): voi
 }
 
 // The answers that are converted to the currency of the page's address.
-const CONVERTED = /^\/(costs|summary|workloads?|coverage|explain|search|forecast|anomalies|currencies|dimensions\/[^/]+\/values|what-if\/runs\/[^/]+(\/[^/]+)?)$/;
+const CONVERTED = /^\/(costs|summary|workloads?|coverage|explain|search|forecast|anomalies|currencies|dimensions\/[^/]+\/values|advice|what-if\/runs\/[^/]+(\/[^/]+)?)$/;
 
 function pageCurrency(): string | null {
   return typeof location === "undefined" ? null : new URLSearchParams(location.search).get("currency");

@@ -3311,6 +3311,11 @@ export interface operations {
                 cost?: "effective" | "billed" | "list" | "contracted";
                 /** @description List prices of what could be bought; by default, today. */
                 prices_as_of?: string;
+                /**
+                 * @description Convert all costs to this currency, at the rate of the last day of the month in which each is
+                 *     booked; `original` keeps the billed currencies. By default, currencies.report.
+                 */
+                currency?: components["parameters"]["InCurrency"];
                 /** @description With advice that somebody dismissed. */
                 dismissed?: boolean;
                 /** @description One advice, by its id or how it begins, with its evidence and its risk. */

@@ -51,7 +51,7 @@ export const PAGES: Page[] = [
     load: () => import("./alerts/index") },
   { path: "/what-if", title: "What if", icon: "forecast", group: "Plan", key: "x", needs: "read_rules", unscopedOnly: true,
     load: () => import("./what-if/index") },
-  { path: "/savings", title: "Savings", icon: "coins", group: "Save", key: "s", needs: "read_costs", currency: "own",
+  { path: "/savings", title: "Savings", icon: "coins", group: "Save", key: "s", needs: "read_costs", currency: "shown",
     load: () => import("./savings/index") },
   { path: "/live", title: "Live", icon: "live", group: "Now", key: "l", needs: "read_live", timeless: true,
     load: () => import("./live/index") },
