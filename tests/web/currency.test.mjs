@@ -73,6 +73,22 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
     }
   });
 
+  test('each saving is converted', async (t) => {
+    const page = await somebody(t);
+    const read = async (currency) => (await api(page, `/advice?month=2026-03&currency=${currency}`)).tables;
+    const billed = (await read('original')).flatMap((table) => table.rows.map((row) => [row.id, {...row, currency: table.currency}]));
+    assert.ok(billed.length > 0);
+    const [table, ...others] = await read('USD');
+    assert.equal(others.length, 0, 'one table');
+    assert.equal(table.currency, 'USD');
+    assert.equal(table.rows.length, billed.length);
+    for (const row of table.rows) {
+      const {expected, currency} = Object.fromEntries(billed)[row.id];
+      const away = ticks(row.expected) - (currency === 'EUR' ? (ticks(expected) * RATE) / 10_000n : ticks(expected));
+      assert.ok((away < 0n ? -away : away) < 100n, `${row.id}: ${expected} ${currency} is ${row.expected} USD`);
+    }
+  });
+
   test('the switch is obeyed by every page and export', async (t) => {
     const page = await somebody(t);
     const figures = async (path, title) => {

@@ -1,5 +1,6 @@
 // The address says all of a page's state, and comes back the same.
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import test from "node:test";
 import { load } from "./load.mjs";
 
@@ -33,6 +34,16 @@ test("a value may have commas and backslashes", () => {
   assert.deepEqual(explore.parseFilter("team=a\\,b").values, ["a,b"]);
   assert.equal(explore.keyOf(["a,b"]), "a,b");
   assert.equal(explore.keyOf(["a,b", "c"]), "a\\,b,c");
+});
+
+test("the usual grouping is that of views that are sent", () => {
+  const lines = fs.readFileSync(new URL("../../tests/web_units/usual_grouping.txt", import.meta.url), "utf8").trimEnd().split("\n").filter((line) => !line.startsWith("#"));
+  assert.ok(lines.length > 10);
+  for (const line of lines) {
+    const [dimensions, filters, by] = line.split("|").map((part) => part.trim());
+    const known = dimensions.split(" ").filter(Boolean).map((name) => ({ name, kind: "policy" }));
+    assert.equal(explore.usualBy(known, filters.split(" ").filter(Boolean).map(explore.parseFilter)), by, line);
+  }
 });
 
 test("what an address does not say has its usual value", () => {

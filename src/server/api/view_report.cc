@@ -12,6 +12,7 @@
 #include "core/try.h"
 #include "reporting/minor_unit.h"
 #include "reporting/queries/costs.h"
+#include "reporting/queries/selection.h"
 #include "reporting/table.h"
 #include "server/access/principal.h"
 #include "server/api/answers.h"
@@ -30,30 +31,6 @@ constexpr std::string_view kExplorePage = "/explore";
 // A mail with more is read by nobody; the page has all of it.
 constexpr std::size_t kReportRowsMax = 1000;
 constexpr std::size_t kReportColumns = 100;
-
-// What the page Explore groups by where its address doesn't say: the first dimension of owners that
-// the filters don't fix.
-std::string usual_grouping(const Policy& policy, const std::vector<std::string>& filters) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const char* usual : {"team", "project", "user"}) {
-    const bool is_known = std::ranges::find(policy.dimensions, usual, &DimensionRule::dimension) !=
-                          policy.dimensions.end();
-    if (is_known) add(usual);
-  }
-  for (const DimensionRule& rule : policy.dimensions) add(rule.dimension);
-  const auto is_fixed = [&](const std::string& name) {
-    return std::ranges::any_of(filters, [&](const std::string& filter) {
-      return filter.starts_with(name + "=") && filter.find(',') == std::string::npos;
-    });
-  };
-  for (const std::string& name : names) {
-    if (!is_fixed(name)) return name;
-  }
-  return "workload";
-}
 
 // The page's parameters as those of GET /costs.
 Result<CostQuery> cost_query_of(const Services& services, const access::SavedView& view, Date first,
@@ -115,6 +92,31 @@ Result<access::Principal> owner_of(const access::User& user) {
 }
 
 }  // namespace
+
+std::string usual_grouping(const Policy& policy, const std::vector<std::string>& filters) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const char* usual : {"team", "project", "user"}) {
+    const bool is_known = std::ranges::find(policy.dimensions, usual, &DimensionRule::dimension) !=
+                          policy.dimensions.end();
+    if (is_known) add(usual);
+  }
+  for (const DimensionRule& rule : policy.dimensions) add(rule.dimension);
+  std::vector<std::string> fixed;
+  for (const std::string& text : filters) {
+    const auto parts = parse_filter(text, policy);
+    if (!parts) continue;  // the query says what is wrong with it
+    for (const SummaryFilter& part : *parts) {
+      if (!part.negate && part.values.size() == 1) fixed.push_back(part.dimension);
+    }
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(fixed, name) == fixed.end()) return name;
+  }
+  return "workload";
+}
 
 std::pair<Date, Date> last_period(access::ViewPeriod every, Date today) {
   using std::chrono::days;

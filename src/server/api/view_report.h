@@ -39,6 +39,10 @@ inline constexpr std::chrono::days kViewWaits{3};
 std::optional<std::pair<Date, Date>> due_period(const access::ViewSchedule& schedule, Date today,
                                                 std::optional<Date> complete_until);
 
+// What the page Explore groups by where its address doesn't say: the first dimension of owners that
+// the filters don't fix to one value; "workload" where they fix all.
+std::string usual_grouping(const Policy& policy, const std::vector<std::string>& filters);
+
 // Whether a view can be sent: an Error of kBadValue says why not.
 Result<void> check_sendable_view(const access::SavedView& view);
 

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
+
+#include "allocation/policy/policy.h"
 
 namespace pennyweight::api {
 namespace {
@@ -54,6 +59,28 @@ TEST(ViewReport, EachWholePeriodIsDueOnceItsCostsAreThere) {
     EXPECT_EQ(due(row.every, row.sent_until, row.today, row.complete_until), row.due)
         << row.sent_until << " " << row.today << " " << row.complete_until;
   }
+}
+
+TEST(ViewReport, GroupsAsThePageDoes) {
+  std::ifstream examples("tests/web_units/usual_grouping.txt");
+  std::size_t tried = 0;
+  for (std::string line; std::getline(examples, line);) {
+    if (line.starts_with("#")) continue;
+    const auto first = line.find('|'), last = line.rfind('|');
+    ASSERT_TRUE(first < last) << line;
+    Policy policy;
+    std::istringstream dimensions(line.substr(0, first));
+    policy.dimensions.clear();
+    for (std::string name; dimensions >> name;) {
+      policy.dimensions.emplace_back().dimension = name;
+    }
+    std::istringstream words(line.substr(first + 1, last - first - 1));
+    std::vector<std::string> filters;
+    for (std::string filter; words >> filter;) filters.push_back(filter);
+    EXPECT_EQ(" " + usual_grouping(policy, filters), line.substr(last + 1)) << line;
+    ++tried;
+  }
+  EXPECT_GT(tried, 10u);
 }
 
 TEST(ViewReport, WithCostsTwoDaysLateEachDayIsSentOnce) {
