@@ -1,4 +1,4 @@
-"""Scenarios that take prices and speeds from the catalogues, and that buy commitments: what two nodes of A100 cost
+"""Scenarios that take list prices and the GPU catalogue's speeds, and that buy commitments: what two nodes of A100 cost
 then, worked out from the bill's own lines, and what is refused."""
 import csv
 import json

@@ -372,7 +372,7 @@ Verb declare_replay(CLI::App& app) {
                       "ledger's policy");
   command->add_option(
       "--list-price", options->scenario.list_prices,
-      "Nodes at a price of the catalogue: same, PROVIDER or TYPE, and as needed :tier=spot, "
+      "Nodes at list prices: same, PROVIDER or TYPE, and as needed :tier=spot, "
       "region=, date=, currency=, and which nodes: gcp:tier=committed_1y,date=2026-07-30,"
       "model=A100-SXM4-40GB. --price is in percent of it then");
   command->add_option("--replace-model", options->scenario.models,
@@ -383,7 +383,7 @@ Verb declare_replay(CLI::App& app) {
                       "take there (55%); for all, or TEAM=memory, or workload:train-*=compute; "
                       "unknown if not given");
   command->add_option("--commitment-buy", options->scenario.purchases,
-                      "NODES@PRICE of an hour of each, NODES@committed_1y for the catalogue's, or "
+                      "NODES@PRICE of an hour of each, NODES@committed_1y for the list price, or "
                       "AMOUNT@PERCENT% an hour; with the term and which nodes: "
                       "40@7.50/1y:model=H100-SXM5-80GB,pool=train,from=2026-03-10");
   command->add_option("--commitment-end", options->scenario.commitments,

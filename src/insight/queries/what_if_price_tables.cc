@@ -1,4 +1,4 @@
-// What a scenario took from the catalogues (prices, speeds), and the commitments that it buys.
+// What a scenario took from price list and GPU catalogue, and the commitments that it buys.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -128,7 +128,7 @@ Table what_if_price_table(const WhatIfQuery& query, const std::vector<ListedPric
     table.notes.push_back("Nodes, hours and costs are those of before nodes are removed or added.");
   }
   table.notes.push_back(
-      "Prices as the catalogue has them, before percentages of --price. Nodes keep their CPUs and "
+      "Prices as the list has them, before percentages of --price. Nodes keep their CPUs and "
       "memory; storage, traffic, support and discounts of a contract are in none of them.");
   return table;
 }
@@ -162,7 +162,8 @@ Table what_if_speed_table(const WhatIfQuery& query, const std::vector<SpeedUse>&
     }
   }
   table.notes.push_back(
-      "Time: of what a job took. Compute is the catalogue's dense tensor throughput, memory its "
+      "Time: of what a job took. Compute is the GPU catalogue's dense tensor throughput, memory "
+      "its "
       "bandwidth: what the hardware does at most. Input, network and code that does not use it "
       "gain less: state what you measured, such as --bound TEAM=70%.");
   if (is_any_unknown) {

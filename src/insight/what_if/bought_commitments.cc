@@ -180,13 +180,14 @@ class CommitmentBuyer {
       types.emplace(node.instance_type, node.region);
     }
     if (types.size() > 1 || types.begin()->first.empty()) {
-      return fail(ErrorCode::kConfig,
-                  fmt::format("the nodes that commitment-buy {} covers {}, so the catalogue has no "
-                              "one price of them; choose nodes by model or pool, or write the "
-                              "price",
-                              purchase.text,
-                              types.size() > 1 ? "are of several instance types or regions"
-                                               : "have no instance type in the inventory"));
+      return fail(
+          ErrorCode::kConfig,
+          fmt::format("the nodes that commitment-buy {} covers {}, so the price list has no "
+                      "one price of them; choose nodes by model or pool, or write the "
+                      "price",
+                      purchase.text,
+                      types.size() > 1 ? "are of several instance types or regions"
+                                       : "have no instance type in the inventory"));
     }
     const auto& [type, region] = *types.begin();
     const Instant at = purchase.from ? Instant(*purchase.from) : period_.begin();
@@ -199,7 +200,7 @@ class CommitmentBuyer {
     }
     if (rate->currency != currency) {
       return fail(ErrorCode::kUnsupported,
-                  fmt::format("commitment-buy {}: the catalogue's price of {} is in {}, and the "
+                  fmt::format("commitment-buy {}: the list price of {} is in {}, and the "
                               "bill in {}; write the price in {}",
                               purchase.text, type, rate->currency.text(), currency.text(),
                               currency.text()));

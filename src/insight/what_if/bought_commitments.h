@@ -23,7 +23,7 @@ namespace pennyweight::what_if {
 struct BoughtCommitment {
   std::string id;                      // as its lines have it
   std::string text;                    // as it was asked for
-  std::string source;                  // of a price that the catalogue has; else empty
+  std::string source;                  // of a list price; else empty
   Interval during;                     // of the period
   Money per_hour = Money::zero(kUsd);  // of all of it
   Money cost = Money::zero(kUsd);      // in the period: used and unused

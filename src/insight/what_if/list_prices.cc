@@ -156,7 +156,7 @@ class ListPricer {
                             change.pool.empty() ? "" : " in pool " + change.pool, change.source));
   }
 
-  // A type of the catalogue with whole GPUs of a model that is known.
+  // A type of the price list with whole GPUs of a model that is known.
   struct SoldType {
     const InstanceType* type;
     const GpuModel* model;
@@ -173,7 +173,7 @@ class ListPricer {
     if (view.model == nullptr) {
       return fail(ErrorCode::kConfig,
                   fmt::format("the GPU model '{}' of node {} is not in the tables, so no price of "
-                              "the catalogue is known to be for it; name other nodes by model or "
+                              "the list is known to be for it; name other nodes by model or "
                               "pool",
                               node.gpu_model, node.name.text()));
     }
@@ -195,7 +195,7 @@ class ListPricer {
       for (const InstanceType& each : catalog_.instance_types()) providers.insert(each.provider);
       return fail(ErrorCode::kConfig,
                   fmt::format("'{}' is neither an instance type nor a provider of the price "
-                              "catalogue; the providers are {}. Other types can be added in a "
+                              "list; the providers are {}. Other types can be added in a "
                               "price file (prices.override)",
                               name, fmt::join(providers, ", ")));
     }
@@ -241,7 +241,7 @@ class ListPricer {
     if (missing) return std::unexpected(*std::move(missing));
     if (sizes.empty()) {
       return fail(ErrorCode::kNotFound,
-                  fmt::format("the price catalogue has no instance of {} with {}, which node {} "
+                  fmt::format("the price list has no instance of {} with {}, which node {} "
                               "has; replace the model too (replace-model), or add the type in a "
                               "price file (prices.override)",
                               change.source, view.model->name, node.name.text()));

@@ -1,4 +1,4 @@
-// Nodes at prices of the catalogue: of their own type, another provider, another tier or date.
+// Nodes at list prices: of their own type, another provider, another tier or date.
 //
 // Each hour that the bill charges for a node costs the listed price instead. Hours are a line's
 // quantity where its unit is hours; else the line's period, as far as no other line of the node has
@@ -29,9 +29,9 @@ namespace pennyweight::what_if {
 // The exchange rate of a day; an Error where none is known.
 using RateOn = std::function<Result<FoundRate>(Currency from, Currency to, Date date)>;
 
-// A price that a scenario took from the catalogue, and what it made of the bill.
+// A list price that a scenario took, and what it made of the bill.
 struct ListedPrice {
-  Rate rate;                  // as the catalogue has it
+  Rate rate;                  // as the list has it
   Decimal per_hour;           // of one instance, in `currency`
   Currency currency = kUsd;   // of the costs
   std::string exchange = {};  // the rate between the two; empty: none was needed
@@ -52,7 +52,7 @@ struct ListedCharges {
   std::vector<std::pair<std::uint32_t, Charge>> unused;  // of commitments, by the node they covered
 };
 
-// Changes `charges`, which are the month's. Errors of kConfig and kNotFound say what the catalogue
+// Changes `charges`, which are the month's. Errors of kConfig and kNotFound say what the list
 // lacks; kUnsupported: nodes that are charged together.
 Result<ListedCharges> apply_list_prices(const ClusterMonth& month, const FleetView& fleet,
                                         const Interval& period,

@@ -1,4 +1,4 @@
-// Options about what nodes cost by the catalogue, and about commitments that are bought.
+// Options about list prices, and about commitments that are bought.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ class PriceOptions : public OptionReader {
     const auto misread = [&] {
       return wrong("commitment-buy", text,
                    "write NODES@PRICE/TERM, what each committed node costs an hour: 40@7.50/1y, or "
-                   "40@committed_1y for the catalogue's price; or AMOUNT@PERCENT%/TERM, an amount "
+                   "40@committed_1y for the list price; or AMOUNT@PERCENT%/TERM, an amount "
                    "an hour that pays for usage at so many percent of its price on demand: "
                    "250@60%/3y. Which nodes, and from when: "
                    "40@7.50:model=H100-SXM5-80GB,pool=train,from=2026-03-10");

@@ -35,7 +35,7 @@ struct PriceChange {
   std::uint32_t percent = 100;
 };
 
-// Nodes with GPUs at a price of the catalogue. Empty selectors: any.
+// Nodes with GPUs at list prices. Empty selectors: any.
 struct ListPriceChange {
   // "same": that of each node's own instance type; a provider: what it takes for the node's GPUs;
   // or an instance type, whose price is taken by the GPU.
@@ -72,7 +72,7 @@ struct BoundChange {
 struct CommitmentPurchase {
   std::string text;         // as it was asked for
   std::uint32_t nodes = 0;  // 0: an amount
-  // Of a node, or the amount; nothing: what the catalogue says for `listed`.
+  // Of a node, or the amount; nothing: the list price of `listed`.
   std::optional<Decimal> per_hour = {};
   std::optional<PurchaseOption> listed = {};
   std::uint32_t percent = 0;  // of an amount: what it pays for, of the price on demand

@@ -2979,7 +2979,7 @@ export interface components {
                 tiers?: components["schemas"]["Table"];
                 /** @description Where the best MIG layout was asked for (best-mig). */
                 mig?: components["schemas"]["Table"];
-                /** @description The prices that were taken from the catalogue (list-price), each with source, date and currency. */
+                /** @description The list prices that were taken (list-price), each with source, date and currency. */
                 prices?: components["schemas"]["Table"];
                 /** @description How long jobs take on another GPU model (replace-model), and by what. */
                 speeds?: components["schemas"]["Table"];

@@ -56,6 +56,12 @@ function migNodes(value: string): string {
   return `${count} ${count === "1" ? "node" : "nodes"} of ${profile}${hours ? `, ${hours} UTC` : ""}${rest}`;
 }
 
+function bought(value: string): string {
+  const [count = "", price = "", term, which] = /^([^@]*)@([^/:]*)(?:\/([^:]*))?(?::(.*))?$/.exec(value)?.slice(1) ?? [value];
+  const what = price.endsWith("%") ? `${count} an hour at ${price} of the price` : `${count} at ${price}${/^\d/.test(price) ? " an hour" : ""}`;
+  return `${what}${term ? ` for ${term}` : ""}${which ? ` (${which.replaceAll("=", " ").replaceAll(",", ", ")})` : ""}`;
+}
+
 // A change in words; what isn't known is shown as it is.
 export function inWords(part: string): string {
   const key = keyOf(part);
@@ -64,10 +70,10 @@ export function inWords(part: string): string {
   switch (key) {
     case "nodes": return nodes(value);
     case "price": return `${name || "All nodes"} at ${rest} of the price`;
-    case "list-price": return `List price: ${value.replace(":", ", ").replaceAll("=", " ").replaceAll(",", ", ").replaceAll("  ", " ")}`;
+    case "list-price": return `List price: ${value.replace(":", ",").replaceAll("=", " ").replaceAll(",", ", ")}`;
     case "replace-model": return `${name} replaced by ${rest}`;
-    case "bound": return `${name || "Other jobs"} ${rest.endsWith("%") ? `take ${rest} of their time there` : rest === "unknown" ? "are limited by what nobody says" : `are limited by ${rest}`}`;
-    case "commitment-buy": return `Commitment bought: ${value.replace("@", " at ").replace("/", " an hour for ").replace(":", ", ").replaceAll("=", " ")}`;
+    case "bound": return `${name ? `${name}: jobs` : "Other jobs"} ${rest.endsWith("%") ? `take ${rest} of their time there` : rest === "unknown" ? "are limited by what nobody says" : `are limited by ${rest}`}`;
+    case "commitment-buy": return `Commitment bought: ${bought(value)}`;
     case "demand": return `${name || "Everybody"} with ${rest} of the jobs`;
     case "spot": return `${name || "All nodes"} as spot, ${rest} taken back an hour`;
     case "checkpoint": return rest === "0" ? "No checkpoints" : `Checkpoints each ${rest} min`;
