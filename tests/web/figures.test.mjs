@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import {after, before, describe, test} from 'node:test';
-import {enter, go, launch, open, program, serve, settled} from './browser.mjs';
+import {enter, follow, go, launch, open, program, serve, settled, until} from './browser.mjs';
 
 const seed = Number(process.env.SEED ?? 7);
+const EXPLAINED_MS = 10_000;
 const ROUNDS = Number(process.env.ROUNDS ?? 2);
 const LEDGER = process.env.LEDGER ?? 'currencies';
 
@@ -36,8 +37,14 @@ let browser;
 let server;
 let page;
 
-// The tables of `pennyweight report`, by currency.
+// The tables of `pennyweight report`, by currency. Nothing changes the ledger, so what was asked once is kept.
+const reports = new Map();
 function report(options) {
+  const asked = options.join(' ');
+  if (!reports.has(asked)) reports.set(asked, read_report(options));
+  return reports.get(asked);
+}
+function read_report(options) {
   const said = execFileSync(program, ['report', ...options, '--format', 'json'], {cwd: server.folder, encoding: 'utf8', maxBuffer: 1 << 28});
   return Object.fromEntries(JSON.parse(said).map((table) => [table.currency, table.rows]));
 }
@@ -87,7 +94,10 @@ const rows_of = (of, wide = 1) => of.locator('tbody tr').evaluateAll((all, wide)
 
 // What the page Why says of an address: its figure, and the sum of its terms where they are of one currency.
 async function explained(href, amount, currency, what) {
-  await go(page, href, 'Why');
+  await follow(page, href, 'Why');
+  // The explanation before may still be there.
+  await until(page, (wanted) => [...document.querySelectorAll('.why-total .num')].some(({title}) => title === wanted), `${amount} ${currency}`, EXPLAINED_MS).catch(() => {});
+  await settled(page);
   const said = await titles(page.locator('.why-total'));
   assert.ok(said.includes(`${amount} ${currency}`), `${said} is not ${amount} ${currency}: why of ${what}, ${href}`);
   const terms = (await titles(page.locator('.equation .term'))).map((one) => one.split(' ')).filter(([, code]) => code === currency);

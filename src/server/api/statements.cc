@@ -19,6 +19,7 @@
 #include "server/api/answers.h"
 #include "server/api/endpoints.h"
 #include "server/api/route_helpers.h"
+#include "server/api/statement_refusal.h"
 #include "server/api/tables.h"
 
 namespace pennyweight::api {
@@ -36,17 +37,6 @@ std::optional<std::vector<std::string>> statement_customers(const access::Princi
   return is_of_customers ? who.scope.front().values : std::vector<std::string>();
 }
 
-// The reasons why a month can't be stated name what the whole company pays and the invoices of
-// others, so a client and a scoped user are told only that it can't be.
-Response statement_refusal(const access::Principal& who, const std::string& month,
-                           const Error& error) {
-  if (!who.is_scoped() && !who.is_client()) return refusal(error);
-  return refusal(Error{ErrorCode::kConflict,
-                       fmt::format("the statement of {} is not ready: costs have come that are not "
-                                   "divided yet; try again later, or ask who invoices you",
-                                   month)});
-}
-
 bool sees_no_customer(const std::optional<std::vector<std::string>>& customers) {
   return customers && customers->empty();
 }
@@ -56,6 +46,15 @@ void write_month(JsonWriter& out, const StatementMonth& one) {
 }
 
 }  // namespace
+
+Response statement_refusal(const access::Principal& who, const std::string& month,
+                           const Error& error) {
+  if (!who.is_scoped() && !who.is_client()) return refusal(error);
+  return refusal(Error{ErrorCode::kConflict,
+                       fmt::format("the statement of {} is not ready: costs have come that are not "
+                                   "divided yet; try again later, or ask who invoices you",
+                                   month)});
+}
 
 Response get_statements(const Services& services, const Request& request) {
   QueryParams params(request);
