@@ -84,6 +84,7 @@ class ConfigReader {
           }}});
     check_mail_receivers(root);
     check_approval_links(root);
+    check_stop_terms(root);
     // These two build on other keys, wherever they stand.
     if (clusters != nullptr) this->clusters(*clusters);
     config_.policy.time_zone = config_.time_zone;
@@ -128,6 +129,28 @@ class ConfigReader {
                                      "guardrails.approvals.link_address, and list '{}' among "
                                      "guardrails.approvals.approvers",
                                      receiver.name, receiver.owners.front()));
+    }
+  }
+
+  // Nothing that runs is stopped unless somebody is told before.
+  void check_stop_terms(const YamlNode& root) {
+    for (const guardrails::UsageLimit& limit : config_.guardrails->limits) {
+      if (!limit.stop_running) continue;
+      const bool is_off = std::ranges::find(config_.alerts.off, guardrails::kStopNoticeRule) !=
+                          config_.alerts.off.end();
+      const bool is_heard =
+          std::ranges::any_of(config_.alerts.receivers, [&](const ReceiverConfig& receiver) {
+            const bool waits = receiver.digest != DigestPeriod::kNone || receiver.after_ms > 0 ||
+                               receiver.is_in_hours;
+            return !waits &&
+                   (receiver.owners.empty() ||
+                    std::ranges::find(receiver.owners, limit.selected()) != receiver.owners.end());
+          });
+      if (is_heard && !is_off) continue;
+      yaml_.refuse(root, fmt::format("limit '{}' stops work that runs, and nobody would be told "
+                                     "before: set a receiver that hears of '{}' at once, and leave "
+                                     "{} out of alerts.off",
+                                     limit.name, limit.selected(), guardrails::kStopNoticeRule));
     }
   }
 

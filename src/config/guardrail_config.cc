@@ -52,6 +52,9 @@ constexpr std::pair<manifests::RiskKind, std::string_view> kPodSecurityRules[] =
 constexpr std::string_view kEnforcementWords[] = {"hard", "soft"};
 constexpr std::string_view kUsesWords[] = {"once", "until_end"};
 constexpr std::int64_t kApprovalMsMax = 366 * 86'400'000LL;
+// A month's limit is measured once a minute, and is another one the next month.
+constexpr std::int64_t kStopGraceMsMin = 5 * 60'000LL;
+constexpr std::int64_t kStopGraceMsMax = 28 * 86'400'000LL;
 constexpr std::int64_t kGuardrailRunMsMax = 8'640'000'000'000;  // 100,000 days
 
 class GuardrailReader {
@@ -296,8 +299,8 @@ class GuardrailReader {
     std::optional<Date> until;
     yaml_.mapping(node, what,
                   {{"to", [&](const YamlNode& at) { text(at, what + ".to", to); }},
-                   {"from", [&](const YamlNode& at) { from = date(at); }},
-                   {"until", [&](const YamlNode& at) { until = date(at); }}});
+                   {"from", [&](const YamlNode& at) { from = date(at, what + ".from"); }},
+                   {"until", [&](const YamlNode& at) { until = date(at, what + ".until"); }}});
     if (!to.empty() && from && until && *from <= *until) {
       return guardrails::ApproverDelegate{.to = to, .from = *from, .until = *until};
     }
@@ -359,10 +362,18 @@ class GuardrailReader {
          {"cohort", [&](const YamlNode& at) { text(at, what + ".cohort", limit.cohort); }},
          {"slurm_account",
           [&](const YamlNode& at) { text(at, what + ".slurm_account", limit.slurm_account); }},
-         {"slurm_qos",
-          [&](const YamlNode& at) { text(at, what + ".slurm_qos", limit.slurm_qos); }}});
+         {"slurm_qos", [&](const YamlNode& at) { text(at, what + ".slurm_qos", limit.slurm_qos); }},
+         {"stop_running", [&](const YamlNode& at) {
+            limit.stop_running = stop_terms(at, what + ".stop_running");
+          }}});
     if (yaml_.error_count() != before) return;
     check_limit_names(node, limit);
+    if (limit.stop_running && (!limit.is_hard || (!limit.per_month && !limit.gpu_hours))) {
+      return yaml_.refuse(node,
+                          fmt::format("limit '{}': only a hard limit of money or GPU-hours can "
+                                      "stop work that runs",
+                                      limit.name));
+    }
     if (!limit.per_month && !limit.gpu_hours && limit.gpus.empty()) {
       return yaml_.refuse(node, fmt::format("limit '{}' limits nothing; state per_month, gpu_hours "
                                             "or gpus",
@@ -384,6 +395,54 @@ class GuardrailReader {
       }
     }
     limits.push_back(std::move(limit));
+  }
+
+  std::optional<guardrails::StopTerms> stop_terms(const YamlNode& node, const std::string& what) {
+    guardrails::StopTerms terms;
+    std::optional<std::int64_t> grace;
+    yaml_.mapping(node, what,
+                  {{"grace",
+                    [&](const YamlNode& at) {
+                      grace = yaml_.duration(at, what + ".grace", kStopGraceMsMin, kStopGraceMsMax);
+                    }},
+                   {"exempt", [&](const YamlNode& at) {
+                      yaml_.sequence(at, what + ".exempt", kGuardrailListMax,
+                                     [&](const YamlNode& item) {
+                                       stop_exemption(item, what + ".exempt[]", terms.exemptions);
+                                     });
+                    }}});
+    if (!grace) {
+      yaml_.refuse(node, what + " needs grace: how long their owner knows of it, such as 24h");
+      return std::nullopt;
+    }
+    terms.grace_ms = static_cast<std::uint64_t>(*grace);
+    return terms;
+  }
+
+  void stop_exemption(const YamlNode& node, const std::string& what,
+                      std::vector<guardrails::StopExemption>& exemptions) {
+    guardrails::StopExemption exemption;
+    std::optional<Date> until;
+    yaml_.mapping(
+        node, what,
+        {{"workload",
+          [&](const YamlNode& at) { text(at, what + ".workload", exemption.workload); }},
+         {"label",
+          [&](const YamlNode& at) {
+            if (!yaml_.is(at, YamlNode::Kind::kMapping, what + ".label")) return;
+            for (const YamlNode::Entry& entry : at.entries) {
+              text(entry.value, what + ".label." + entry.key, exemption.labels[entry.key]);
+            }
+          }},
+         {"reason", [&](const YamlNode& at) { text(at, what + ".reason", exemption.reason); }},
+         {"until", [&](const YamlNode& at) { until = date(at, what + ".until"); }}});
+    const bool is_of_something = !exemption.workload.empty() || !exemption.labels.empty();
+    if (!is_of_something || exemption.reason.empty() || !until) {
+      return yaml_.refuse(node,
+                          what + " needs workload or label, a reason, and until: its last day");
+    }
+    exemption.until = *until;
+    exemptions.push_back(std::move(exemption));
   }
 
   // They become names of queues and words of a shell script.
@@ -645,7 +704,9 @@ class GuardrailReader {
                       [&](const YamlNode& at) {
                         text(at, "guardrails.rules[].exempt[].reason", exemption.reason);
                       }},
-                     {"until", [&](const YamlNode& at) { until = date(at); }}});
+                     {"until", [&](const YamlNode& at) {
+                        until = date(at, "guardrails.rules[].exempt[].until");
+                      }}});
       if (exemption.reason.empty() || !until) {
         return yaml_.refuse(item, "an exemption needs a reason, and until: its last day");
       }
@@ -715,12 +776,12 @@ class GuardrailReader {
     return std::nullopt;
   }
 
-  std::optional<Date> date(const YamlNode& node) {
-    const auto value = yaml_.text(node, "guardrails.rules[].exempt[].until");
+  std::optional<Date> date(const YamlNode& node, const std::string& what) {
+    const auto value = yaml_.text(node, what);
     if (!value) return std::nullopt;
     const auto day = parse_date(*value);
     if (day) return *day;
-    yaml_.refuse(node, fmt::format("guardrails.rules[].exempt[].until: {}", day.error().message));
+    yaml_.refuse(node, fmt::format("{}: {}", what, day.error().message));
     return std::nullopt;
   }
 
@@ -910,6 +971,16 @@ ConfigKeys guardrail_config_keys() {
       {"guardrails.limits[].slurm_account", "text", "", "Their account of Slurm."},
       {"guardrails.limits[].slurm_qos", "text", "",
        "Their QOS of Slurm; with slurm_account, jobs of that account may ask for it."},
+      {"guardrails.limits[].stop_running", "mapping", "",
+       "What runs is to be stopped once a hard limit is used up; without it, never."},
+      {"guardrails.limits[].stop_running.grace", "duration", "",
+       "For how long the owner is told of it before. Required."},
+      {"guardrails.limits[].stop_running.exempt[].workload", "pattern", "",
+       "Names of workloads that go on, such as `ml/serve-*`."},
+      {"guardrails.limits[].stop_running.exempt[].label", "mapping", "",
+       "Labels or dimensions of those that go on, with patterns."},
+      {"guardrails.limits[].stop_running.exempt[].reason", "text", "", "Why. Required."},
+      {"guardrails.limits[].stop_running.exempt[].until", "date", "", "The last day. Required."},
       {"guardrails.approvals.expires_after", "duration", "168h",
        "A request on which nobody has decided ends then."},
       {"guardrails.approvals.valid_for", "duration", "168h",

@@ -119,6 +119,38 @@ TEST(GuardrailConfig, RefusesRulesThatSayTooLittleOrTooMuch) {
   }
 }
 
+TEST(GuardrailConfig, StopsWhatRunsOnlyWhereSomebodyIsToldBefore) {
+  const auto config = [](const std::string& limit, const std::string& alerts) {
+    const auto read = parse_config(
+        "guardrails: {limits: [{name: nlp, " + limit + "}]}\nalerts: {" + alerts + "}\n", "p.yaml");
+    return read ? std::string() : read.error().message;
+  };
+  const std::string stops = "per_month: 10 USD, stop_running: {grace: 24h}";
+  const std::string hears =
+      "receivers: [{name: a, kind: webhook, url: 'https://a.example', owners: [nlp]}]";
+  EXPECT_EQ(config(stops, hears), "");
+  EXPECT_EQ(config("per_month: 10 USD", ""), "");
+  const std::string exempt = "per_month: 10 USD, stop_running: {grace: 24h, exempt: [{";
+  EXPECT_EQ(config(exempt + "label: {tier: prod*}, reason: r, until: 2026-12-31}]}", hears), "");
+  const std::pair<std::string, std::string> refused[] = {
+      {config(stops, ""), "nobody would be told"},
+      {config(stops, "off: [limit_stop_notice], " + hears), "nobody would be told"},
+      {config(stops,
+              "receivers: [{name: a, kind: webhook, url: 'https://a.example', owners: [cv]}]"),
+       "nobody would be told"},
+      {config(stops + ", enforcement: soft", hears), "only a hard limit"},
+      {config("gpus: {H100-SXM5-80GB: 1}, stop_running: {grace: 24h}", hears), "only a hard limit"},
+      {config("per_month: 10 USD, stop_running: {}", hears), "needs grace"},
+      {config("per_month: 10 USD, stop_running: {grace: 1m}", hears), "grace"},
+      {config(exempt + "reason: r, until: 2026-12-31}]}", hears), "needs workload or label"},
+      {config(exempt + "workload: a, until: 2026-12-31}]}", hears), "needs workload or label"},
+      {config(exempt + "workload: a, reason: r}]}", hears), "needs workload or label"},
+  };
+  for (const auto& [message, word] : refused) {
+    EXPECT_NE(message.find(word), std::string::npos) << word << ": " << message;
+  }
+}
+
 TEST(GuardrailConfig, RefusesASlurmAccountOfTwoLimits) {
   const auto config = [](const char* accounts) {
     return parse_config(std::string("guardrails: {limits: [") + accounts + "]}\n", "p.yaml");

@@ -95,7 +95,7 @@ slurm_drift(ASSOCIATIONS, QOS, 0)
 expect("QOS nlp-gpu" in slurm_drift(ASSOCIATIONS, QOS.replace("h100=16", "h100=99"), 1), "a changed QOS")
 expect("gres/gpu=600" not in slurm_drift(ASSOCIATIONS, QOS.replace("h100=16|", "h100=16|gres/gpu=600"), 1), "minutes of nobody")
 expect("QOS nlp-gpu" in slurm_drift(ASSOCIATIONS, "Name|GrpTRES|GrpTRESMins\n", 1), "a QOS that is missing")
-(cwd / "qos.txt").write_text("Name|GrpTRES\n")
+(cwd / "qos.txt").write_text("Name|GrpTRES\nnormal|\n")
 expect("show qos format=name,grptres,grptresmins" in run_program(
     ["guard", "limits", "--export", "slurm", "--drift", "qos.txt"], cwd)[2], "which columns are needed")
 for policy in ("cel", "kyverno", "gatekeeper"):

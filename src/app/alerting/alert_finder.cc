@@ -8,12 +8,14 @@
 #include <string_view>
 
 #include "app/alerting/approval_conditions.h"
+#include "app/alerting/limit_conditions.h"
 #include "app/alerting/reported_costs.h"
 #include "app/alerting/rule_settings.h"
 #include "config/guardrail_config.h"
 #include "core/billing_period.h"
 #include "core/try.h"
 #include "insight/queries/budget_query.h"
+#include "insight/queries/limit_stops.h"
 
 namespace pennyweight {
 namespace {
@@ -490,6 +492,10 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
     }
   }
   find_in_approvals(now, found);
+  if (sources_.limit_stops) {
+    const guardrails::StopState state = sources_.limit_stops();
+    add(limit_conditions(state, list_limit_stops(state, view_.get(), config_, now), config_));
+  }
   look_at_days(today, now, book);
   reconcile(now);
   look_at_purchases(today, now);

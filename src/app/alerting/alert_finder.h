@@ -26,6 +26,7 @@
 #include "insight/anomalies/verdict.h"
 #include "insight/guardrails/approval.h"
 #include "insight/guardrails/approver_turns.h"
+#include "insight/guardrails/stop_notice.h"
 #include "insight/queries/budget_forecasts.h"
 #include "insight/queries/budget_query.h"
 #include "insight/queries/forecast_query.h"
@@ -76,6 +77,8 @@ struct AlertSources {
   std::function<Result<std::vector<guardrails::Approval>>()> approvals = {};
   // Whose accounts may decide on them, as it is now. At once.
   std::function<guardrails::ApproverCheck()> approver_check = {};
+  // The notices of limits that stop what runs. At once.
+  std::function<guardrails::StopState()> limit_stops = {};
   // The address at which an approver decides on a request, by its id.
   std::function<Result<std::string>(const std::string& id, const std::string& approver)>
       approval_link = {};

@@ -9,7 +9,9 @@
 #include "app/cli/budget_changes.h"
 #include "config/guardrail_config.h"
 #include "core/files/file.h"
+#include "core/http/client.h"
 #include "core/int128.h"
+#include "core/percent.h"
 #include "core/plain_text.h"
 #include "core/try.h"
 #include "insight/guardrails/limit_export.h"
@@ -157,6 +159,17 @@ Result<ExitCode> run_guard_export(const GuardExportArguments& arguments, Context
                                   {.exempt_namespaces = settings.admission.exempt_namespaces,
                                    .controllers = settings.admission.controllers},
                                   system));
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> run_guard_stops(const GuardStopArguments& arguments, Context& context) {
+  const auto settings = TRY(http_settings(arguments.serve, context.config));
+  http::Client client(settings);
+  std::string address = fmt::format("{}/api/v1/limits/stops?format={}",
+                                    server_url(arguments.serve, context.config), arguments.format);
+  if (arguments.due_only) address += "&stage=due";
+  if (!arguments.cluster.empty()) address += "&cluster=" + percent_encoded(arguments.cluster);
+  context.console.print(TRY(ask_serve(client, address)));
   return ExitCode::kDone;
 }
 

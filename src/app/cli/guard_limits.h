@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/cli/guard_cases.h"
+#include "app/cli/serve_request.h"
 #include "app/cli/shared_options.h"
 #include "app/context/context.h"
 #include "config/config.h"
@@ -40,5 +41,16 @@ Result<std::vector<guardrails::BudgetUse>> measured_budgets(Context& context, Da
 // The same as a case states it. An Error: it names a budget that the configuration does not have.
 Result<std::vector<guardrails::BudgetUse>> stated_budgets(const GuardCase& one,
                                                           const Config& config, Date today);
+
+// What `guard stops` asks a running `serve`.
+struct GuardStopArguments {
+  ServeAddress serve;
+  bool due_only = false;
+  std::string cluster;  // empty: all
+  std::string format = "text";
+};
+
+// The work that limits stop while it runs, as `serve` knows it. Nothing is stopped by this.
+Result<ExitCode> run_guard_stops(const GuardStopArguments& arguments, Context& context);
 
 }  // namespace pennyweight

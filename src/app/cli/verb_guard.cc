@@ -353,9 +353,19 @@ Verb declare_guard(CLI::App& app) {
       command->add_subcommand("export", "Write the rules that Kubernetes can enforce by itself");
   exports->add_option("--policy", exported->system, "cel, kyverno or gatekeeper")
       ->capture_default_str();
+  const auto stopped = std::make_shared<GuardStopArguments>();
+  CLI::App* stops = command->add_subcommand(
+      "stops", "Show which running work limits stop, as pennyweight serve knows it; stops nothing");
+  add_serve_options(*stops, stopped->serve);
+  stops->add_flag("--due", stopped->due_only, "Only what may be stopped now");
+  stops->add_option("--cluster", stopped->cluster, "Only of this one; commands are for one");
+  stops->add_option("--format", stopped->format, "text, csv, json, or commands: of what is due")
+      ->check(CLI::IsMember({"text", "csv", "json", "commands"}))
+      ->capture_default_str();
   command->footer(examples_footer("guard"));
   return {command, [=](Context& context) {
             if (limits->parsed()) return run_guard_limits(*limited, context);
+            if (stops->parsed()) return run_guard_stops(*stopped, context);
             if (exports->parsed()) return run_guard_export(*exported, context);
             if (replay->parsed()) return run_replay(*replayed, context);
             return check->parsed() ? run_check(*arguments, context) : run_test(*arguments, context);

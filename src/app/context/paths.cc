@@ -40,6 +40,10 @@ std::string approval_key_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "approvals.key").string();
 }
 
+std::string stop_notices_path(const Config& config) {
+  return (std::filesystem::path(live_folder(config)) / "stop-notices").string();
+}
+
 std::string forecast_book_path(const Config& config) {
   return (std::filesystem::path(live_folder(config)) / "forecasts.jsonl").string();
 }

@@ -24,6 +24,8 @@ std::string event_book_path(const Config& config);
 // Requests for approvals and what was decided, and the key of their tokens.
 std::string approval_book_path(const Config& config);
 std::string approval_key_path(const Config& config);
+// The notices of limits that stop work which runs.
+std::string stop_notices_path(const Config& config);
 // The forecasts that `serve` made, kept to be scored.
 std::string forecast_book_path(const Config& config);
 // The audit log: "<store.path>.audit".

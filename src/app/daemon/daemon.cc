@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/alerting/limit_conditions.h"
 #include "app/context/catalog_file.h"
 #include "app/context/context.h"
 #include "app/context/paths.h"
@@ -459,6 +460,7 @@ Result<void> Daemon::start_server() {
                                    {"why", std::string(why)}});
           }),
       .alerts = [this]() -> RunningAlerts* { return running_alerts_.load(); },
+      .limit_stops = [this] { return limits_->stops(); },
       .import_upload =
           [this](const api::FileUpload& upload) {
             return import_upload(upload, shared_, config_, clock_);
@@ -622,6 +624,7 @@ Result<void> Daemon::start_alerts() {
       .verdicts = [this] { return services_->anomaly_book->verdicts(); },
       .approvals = [this] { return approvals_->approvals(); },
       .approver_check = [this] { return api::approver_check(*services_); },
+      .limit_stops = [this] { return limits_->stops(); },
       .approval_link = [this](const std::string& id,
                               const std::string& approver) -> Result<std::string> {
         const auto& terms = approvals_->terms();
@@ -636,7 +639,24 @@ Result<void> Daemon::start_alerts() {
   TRY(alerts_->start());
   running_alerts_ = alerts_.get();
   // Last: its thread uses services_, which ends before it where serve fails to start.
-  limits_->start(summarise, [this] { return services_->budget_book->with(config_.budgets); });
+  limits_->start(summarise, [this] { return services_->budget_book->with(config_.budgets); },
+                 {.told =
+                      [this] {
+                        const RunningAlerts* const running = running_alerts_.load();
+                        return running == nullptr
+                                   ? std::map<std::string, Instant>()
+                                   : told_stop_notices(running->now(), config_.alerts);
+                      },
+                  .record =
+                      [this](const AuditEvent& change) {
+                        return append_entry(security_,
+                                            {.actor = "serve",
+                                             .action = change.action,
+                                             .subject = change.subject,
+                                             .before = change.before,
+                                             .after = change.after},
+                                            log_);
+                      }});
   return {};
 }
 

@@ -239,6 +239,8 @@ std::vector<std::string_view> alert_rule_names() {
           "high_utilisation",
           "inference_idle",
           "latency_high",
+          "limit_stop_due",
+          "limit_stop_notice",
           "low_utilisation",
           "no_checkpoint",
           "node_missing",

@@ -1,10 +1,12 @@
 // UsageLimit: how much a team or a client may use: money and GPU-hours a month, and GPUs at once.
 //
-// A hard limit of money or GPU-hours stops new work, and not what runs (save GrpTRESMins of Slurm).
+// A hard limit of money or GPU-hours stops new work, and not what runs, save with StopTerms
+// (stop_notice.h) and by GrpTRESMins of Slurm.
 // GPUs at once are left to those who place work: Kueue, Volcano, Slurm, … (limit_export.h).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +29,26 @@ struct GpuQuota {
   bool operator==(const GpuQuota&) const = default;
 };
 
+// The alert that tells an owner of it.
+inline constexpr std::string_view kStopNoticeRule = "limit_stop_notice";
+
+// Work that a limit never stops while it runs: all that is stated must hold.
+struct StopExemption {
+  std::string workload = {};                       // a pattern of its name; empty: any
+  std::map<std::string, std::string> labels = {};  // patterns of labels or dimensions
+  std::string reason = {};
+  Date until = {};  // the last day
+  bool operator==(const StopExemption&) const = default;
+};
+
+// That work which runs is to be stopped once a hard limit is used up, and how long before that its
+// owner is told.
+struct StopTerms {
+  std::uint64_t grace_ms = 0;
+  std::vector<StopExemption> exemptions = {};
+  bool operator==(const StopTerms&) const = default;
+};
+
 struct UsageLimit {
   std::string name = {};  // also of queues: small letters, digits and '-'
   std::string dimension = "team";
@@ -40,6 +62,7 @@ struct UsageLimit {
   std::string cohort = {};                   // those who lend each other what is idle
   std::string slurm_account = {};
   std::string slurm_qos = {};
+  std::optional<StopTerms> stop_running = {};  // nothing: what runs is never stopped
   bool operator==(const UsageLimit&) const = default;
 
   const std::string& selected() const { return value.empty() ? name : value; }

@@ -122,6 +122,7 @@ server::Response get_what_if_table(const Services& services, const server::Reque
 server::Response end_what_if_run(const Services& services, const server::Request& request);
 server::Response get_what_if_choices(const Services& services, const server::Request& request);
 server::Response get_limits(const Services&, const server::Request&);
+server::Response get_limit_stops(const Services&, const server::Request&);
 
 // Users, roles, tokens, saved views.
 server::Response get_users(const Services&, const server::Request&);

@@ -88,6 +88,7 @@ constexpr Endpoint kEndpoints[] = {
     {"DELETE", "/what-if/runs/{id}", "read_rules", end_what_if_run},
     {"GET", "/what-if/runs/{id}/{table}", "read_rules", get_what_if_table},
     {"GET", "/limits", "read_rules", get_limits},
+    {"GET", "/limits/stops", "read_rules", get_limit_stops},
 
     {"GET", "/live", "read_live", get_live},
     {"GET", "/live/now", "read_live", get_live_now},

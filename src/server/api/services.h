@@ -35,6 +35,9 @@ namespace oidc {
 class Provider;
 }
 }  // namespace access
+namespace guardrails {
+struct StopState;
+}
 namespace manifests {
 struct ClusterObjects;
 }
@@ -80,6 +83,8 @@ struct Services {
   std::shared_ptr<WhatIfRuns> what_if_runs = {};     // null: no scenarios are replayed
   // Null before alerts are evaluated; empty: they never are.
   std::function<RunningAlerts*()> alerts = {};
+  // The notices of limits that stop what runs; empty: there are none.
+  std::function<guardrails::StopState()> limit_stops = {};
   std::shared_ptr<BudgetForecasts> budget_forecasts = std::make_shared<BudgetForecasts>();
   std::shared_ptr<AdviceCache> advice_cache = std::make_shared<AdviceCache>();
   // Import an uploaded file, and divide a month anew; empty: not possible here.

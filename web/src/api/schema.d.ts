@@ -1045,9 +1045,32 @@ export interface paths {
         /**
          * How much of each limit of guardrails.limits is used this month.
          * @description Money, GPU-hours, and GPUs at once. A hard limit that is exhausted, or can't be measured,
-         *     stops new work at admission, and never work that runs.
+         *     stops new work at admission. What runs it stops only with `stop_running`, and only by whoever takes
+         *     the list of getLimitStops.
          */
         get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/limits/stops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The work that limits stop while it runs, for whoever stops it.
+         * @description Work that runs, of hard limits with `stop_running` that are used up: `announced` while the grace goes
+         *     on, `due` after it, `exempt` where an exemption holds. Nothing is due that nobody was told of, while
+         *     the limit can't be measured, or while it is not known what runs. This request stops nothing.
+         */
+        get: operations["getLimitStops"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5855,13 +5878,50 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A table for money, one for GPU-hours, and one for GPUs at once, as far as there are any. */
+            /**
+             * @description A table for money, one for GPU-hours, and one for GPUs at once, as far as there are any; with
+             *     `stop_running` also that of getLimitStops.
+             */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tables"];
+                };
+            };
+            401: components["responses"]["NotSignedIn"];
+            403: components["responses"]["MayNot"];
+            422: components["responses"]["BadParameter"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["OtherProblem"];
+        };
+    };
+    getLimitStops: {
+        parameters: {
+            query?: {
+                /** @description Only this stage. */
+                stage?: "due" | "announced" | "exempt";
+                /** @description Only this cluster; required for commands where there are several. */
+                cluster?: string;
+                /** @description The format; `commands` are lines of a shell for what is due. */
+                format?: "json" | "csv" | "text" | "commands";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                    "text/csv": string;
+                    "text/plain": string;
                 };
             };
             401: components["responses"]["NotSignedIn"];

@@ -1,0 +1,111 @@
+#include "app/alerting/limit_conditions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/guardrail_config.h"
+
+namespace pennyweight {
+namespace {
+
+using testing::HasSubstr;
+
+const Instant kNoticed = *parse_instant("2026-03-04T08:00:00Z");
+
+guardrails::StopNotice noticed_limit() {
+  return {.limit = "nlp",
+          .is_of_money = true,
+          .because = "100.00 USD of 100.00 USD are spent this month",
+          .since = kNoticed,
+          .seen = kNoticed};
+}
+
+ReceiverConfig receiver_of(std::vector<std::string> owners) {
+  ReceiverConfig receiver;
+  receiver.name = "leads";
+  receiver.owners = std::move(owners);
+  return receiver;
+}
+
+Config config_with_stops() {
+  Config config;
+  GuardrailConfig guardrails;
+  guardrails.limits = {guardrails::UsageLimit{
+      .name = "nlp", .stop_running = guardrails::StopTerms{.grace_ms = 3'600'000}}};
+  config.guardrails = std::make_shared<const GuardrailConfig>(std::move(guardrails));
+  config.alerts.receivers = {receiver_of({"nlp"})};
+  return config;
+}
+
+LimitStops stops_of(StopStage stage, int count) {
+  LimitStops stops;
+  for (int i = 0; i < count; ++i) {
+    stops.stops.push_back({.limit = "nlp",
+                           .stage = stage,
+                           .cluster = "lab",
+                           .workload = std::to_string(i),
+                           .gpu_milli = 2000});
+  }
+  return stops;
+}
+
+TEST(LimitConditions, AnOwnerHearsOfTheGraceAndThenOfItsEnd) {
+  const guardrails::StopState state{.notices = {{"nlp", noticed_limit()}}};
+  auto found = limit_conditions(state, stops_of(StopStage::kAnnounced, 10), config_with_stops());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rule, guardrails::kStopNoticeRule);
+  EXPECT_EQ(found[0].owner, "nlp");
+  EXPECT_EQ(found[0].severity, AlertSeverity::kCritical);
+  EXPECT_FALSE(found[0].is_repeated);  // so that `notified` stays when it was told
+  EXPECT_THAT(found[0].summary, HasSubstr("not before 2026-03-04T09:00:00Z: 10 workloads with 20 "
+                                          "GPUs: lab/0, lab/1, lab/2"));
+  EXPECT_THAT(found[0].summary, HasSubstr("and 2 more"));
+  found = limit_conditions(state, stops_of(StopStage::kDue, 1), config_with_stops());
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].rule, "limit_stop_due");
+  EXPECT_THAT(found[1].summary, HasSubstr("1 workload with 2 GPUs: lab/0 may be stopped"));
+  found = limit_conditions(state, stops_of(StopStage::kExempt, 1), config_with_stops());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].summary, HasSubstr("nothing that is known runs now"));
+  EXPECT_TRUE(limit_conditions({}, {}, config_with_stops()).empty());
+}
+
+TEST(LimitConditions, SomebodyIsToldOnceAReceiverHasIt) {
+  const Config config = config_with_stops();
+  const guardrails::StopState state{.notices = {{"nlp", noticed_limit()}}};
+  const AlertCondition condition = limit_conditions(state, {}, config)[0];
+  Alert alert{.condition = condition};
+  alert.notified = kNoticed;
+  AlertsNow now;
+  now.is_evaluated = true;
+  now.alerts = {alert};
+  now.receivers = {{.name = "leads"}};
+  const std::string scope = noticed_limit().scope();
+  EXPECT_EQ(told_stop_notices(now, config.alerts).at(scope), kNoticed);
+  AlertsNow failing = now;
+  failing.receivers[0].problem = "it does not answer";
+  EXPECT_TRUE(told_stop_notices(failing, config.alerts).empty());
+  AlertsNow silent = now;
+  silent.alerts[0].notified.reset();
+  EXPECT_TRUE(told_stop_notices(silent, config.alerts).empty());
+  ReceiverConfig daily = receiver_of({});
+  daily.digest = DigestPeriod::kDay;
+  ReceiverConfig later = receiver_of({});
+  later.after_ms = 1;
+  ReceiverConfig in_hours = receiver_of({});
+  in_hours.is_in_hours = true;
+  for (const ReceiverConfig& late : {daily, later, in_hours, receiver_of({"cv"})}) {
+    AlertConfig alerts = config.alerts;
+    alerts.receivers = {late};
+    EXPECT_TRUE(told_stop_notices(now, alerts).empty());
+  }
+}
+
+}  // namespace
+}  // namespace pennyweight
