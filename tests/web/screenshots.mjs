@@ -25,8 +25,11 @@ const PICTURES = [
   ['bills', '/bills', 'Bills'], ['imports', '/bills?tab=imports', 'Bills'], ['periods', '/bills?tab=periods', 'Bills'],
   ['invoices', '/invoices', 'Invoices'], ['drafts', '/invoices?tab=preview', 'Invoices'],
   ['policies', '/policies', 'Policies'], ['compare', '/policies?tab=compare', 'Policies'],
+  ['units', '/units', 'Unit costs'], ['guardrails', '/guardrails', 'Guardrails'], ['limits', '/limits', 'Limits'], ['compliance', '/compliance', 'Compliance'],
   ['admin', '/admin', 'Admin'], ['audit', '/admin?tab=audit', 'Admin'], ['account', '/account', 'Account'],
 ];
+// What a client sees, of the team of the demonstration that has invoices.
+const OF_CLIENTS = [['statement', '/home?view=statement', 'Home']];
 const PHONE = ['overview', 'fleet', 'coverage'];
 const ONLY = (process.env.PICTURES ?? '').split(',').filter(Boolean); // names of pages; none: all
 
@@ -53,7 +56,8 @@ async function picture(page, called, address, title) {
   if (bytes > BYTES_MAX) throw new Error(`${called}.png has ${bytes} bytes`);
 }
 
-const wanted = PICTURES.filter(([called]) => ONLY.length === 0 || ONLY.includes(called));
+const asked_for = ([called]) => ONLY.length === 0 || ONLY.includes(called);
+const wanted = PICTURES.filter(asked_for);
 for (const theme of THEMES) {
   const page = await open(browser, {theme, url: server.url});
   await page.goto('/signin');
@@ -62,6 +66,12 @@ for (const theme of THEMES) {
   await sign_in(page, name, password);
   for (const [called, address, title] of wanted) await picture(page, `${called}-${theme}`, address, title);
   await page.context().close();
+  if (server.people['client-web']) {
+    const client = await open(browser, {theme, url: server.url});
+    await sign_in(client, 'client-web', server.people['client-web']);
+    for (const [called, address, title] of OF_CLIENTS.filter(asked_for)) await picture(client, `${called}-${theme}`, address, title);
+    await client.context().close();
+  }
   const phone = await open(browser, {theme, size: 'phone', url: server.url});
   await sign_in(phone, name, password);
   for (const [called, address, title] of wanted) {

@@ -27,8 +27,9 @@ import two_currencies  # noqa: E402
 import unusual_days  # noqa: E402
 
 
-# The team of the lead: the first one of the large ledgers.
+# The team of the lead: the first one of the large ledgers, and one that the demonstration invoices.
 SCOPES = dict.fromkeys(("large", "wide"), [{"dimension": "team", "values": ["team-000"]}])
+SCOPES["demo"] = [{"dimension": "team", "values": ["7f04ca"]}]
 
 
 def empty_folder():

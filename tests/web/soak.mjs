@@ -3,7 +3,8 @@
 //
 //   PENNYWEIGHT=build/release/pennyweight MINUTES=60 LEDGER=wide node tests/web/soak.mjs
 //
-// PAUSE_MS: how long it stays on each page, so that others can use the machine too. Each round visits every page of the menu. After the first two, which fill caches, a line a round: heap of the page
+// PAUSE_MS: how long it stays on each page, so that others can use the machine too. Each round visits every page of
+// the menu. After the first two, which fill caches, a line a round: heap of the page
 // after a collection, DOM nodes, listeners, resident memory of the server. It ends with 1 if the last third of the rounds
 // has more than a tenth more of any of them at the least than the first, or the console complained.
 import {execFileSync} from 'node:child_process';
