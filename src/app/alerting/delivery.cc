@@ -69,6 +69,26 @@ std::string plain_for_slack(std::string_view text) {
   return plain;
 }
 
+// What went wrong, with the host alone: whoever knows the whole address of a chat's webhook writes
+// into that chat.
+std::string without_address(std::string message, const std::string& url) {
+  const std::size_t end = message.find(": ");
+  const bool has_address = end != std::string::npos && message.find("://") < end;
+  if (has_address) message.replace(0, end, host_of(url));
+  const std::string after_scheme = url.substr(std::min(url.size(), url.find("://") + 3));
+  const std::size_t path = std::min(after_scheme.size(), after_scheme.find_first_of("/?#"));
+  const std::size_t user = after_scheme.substr(0, path).rfind('@');
+  const std::string secrets[] = {after_scheme.substr(path),
+                                 user == std::string::npos ? "" : after_scheme.substr(0, user)};
+  for (const std::string& secret : secrets) {
+    if (secret.size() <= 1) continue;
+    for (auto at = message.find(secret); at != std::string::npos; at = message.find(secret, at)) {
+      message.replace(at, secret.size(), "…");
+    }
+  }
+  return message;
+}
+
 }  // namespace
 
 std::string host_of(std::string_view url) {
@@ -121,7 +141,8 @@ Result<void> Delivery::post(const ReceiverConfig& receiver, const std::string& p
     const std::string hint =
         is_allowed ? "" : "; a private address needs its host in alerts.allow_private";
     return fail(ErrorCode::kIo,
-                fmt::format("receiver '{}': {}{}", receiver.name, response.error().message, hint));
+                fmt::format("receiver '{}': {}{}", receiver.name,
+                            without_address(response.error().message, request.url), hint));
   }
   if (response->status >= 200 && response->status < 300) return {};
   const bool is_refusal = std::ranges::find(kRefusals, response->status) != std::end(kRefusals);

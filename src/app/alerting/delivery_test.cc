@@ -34,5 +34,24 @@ TEST(Delivery, LinksGoOverHttpsOnly) {
   EXPECT_FALSE(refused("http://127.0.0.1:1/", true));
 }
 
+TEST(Delivery, ErrorsTellNoSecretOfAnAddress) {
+  const AlertConfig config;
+  const MailConfig mail;
+  Delivery delivery(config, mail);
+  const AlertNotification told{.id = "1", .alert = {}};
+  for (const std::string host : {"127.0.0.2:1", "169.254.169.254", "[::ffff:169.254.169.254]",
+                                 "name.invalid", "2852039166", "no such:host"}) {
+    ReceiverConfig receiver;
+    receiver.name = "chat";
+    receiver.kind = ReceiverKind::kSlack;
+    receiver.url = "http://me:PASSWORD@" + host + "/services/SECRET?token=SECRET";
+    const auto sent = delivery.send(receiver, {&told, 1}, false, from_unix_seconds(1'790'000'000));
+    ASSERT_FALSE(sent) << host;
+    EXPECT_THAT(sent.error().message, testing::StartsWith("receiver 'chat': ")) << host;
+    EXPECT_THAT(sent.error().message, testing::Not(testing::HasSubstr("SECRET"))) << host;
+    EXPECT_THAT(sent.error().message, testing::Not(testing::HasSubstr("PASSWORD"))) << host;
+  }
+}
+
 }  // namespace
 }  // namespace pennyweight

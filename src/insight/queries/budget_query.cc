@@ -60,10 +60,11 @@ SummarySource in_currency_of(const Budget& budget, const SummarySource& summaris
   };
 }
 
-// The rates of the period; where it has none yet, the last ones of its history.
-std::optional<std::string> rates_note(const CurrencyConversion& conversion, Date since) {
+// The rates of the period; where it has none yet, the last ones of the history of its forecast.
+std::optional<std::string> rates_note(const CurrencyConversion& conversion, Date since,
+                                      bool has_forecast) {
   std::vector<std::string> rates = conversion.used(since);
-  if (rates.empty()) rates = conversion.used();
+  if (rates.empty() && has_forecast) rates = conversion.used();
   if (rates.empty()) return std::nullopt;
   constexpr std::size_t kNamedMax = 3;
   const std::size_t named = std::min(rates.size(), kNamedMax);
@@ -158,7 +159,8 @@ Result<BudgetFacts> find_facts(const Budget& budget, const PeriodQuery& params,
   }
   const BudgetDays period = period_of(budget, params);
   if (conversion) {
-    if (auto note = rates_note(*conversion, period.first)) facts.notes.push_back(*std::move(note));
+    auto note = rates_note(*conversion, period.first, facts.forecast.has_value());
+    if (note) facts.notes.push_back(*std::move(note));
   }
   forget_earlier_days(facts.spent, budget, period);
   return facts;

@@ -18,7 +18,7 @@ export interface Page {
   unscopedOnly?: boolean; // hidden from users with a scope, since its data can't be cut to one
   hidden?: boolean; // not in the navigation
   timeless?: boolean; // not about a month, so no month picker
-  currency?: "shown" | "own" | "none"; // of its amounts: as the switch says, of the bill or price list, or it has none
+  currency?: "shown" | "own" | "none"; // of its amounts: as the switch says, of the bill or price list, or it has none, or says it beside each
   load: () => Promise<{ default: ComponentType }>;
 }
 
@@ -41,7 +41,7 @@ export const PAGES: Page[] = [
     load: () => import("./explain/index") },
   { path: "/coverage", title: "Coverage", icon: "coverage", group: "Spend", key: "c", needs: "read_costs",
     load: () => import("./coverage/index") },
-  { path: "/budgets", title: "Budgets", icon: "coverage", group: "Plan", key: "t", needs: "read_costs", timeless: true, currency: "own",
+  { path: "/budgets", title: "Budgets", icon: "coverage", group: "Plan", key: "t", needs: "read_costs", timeless: true, currency: "none",
     load: () => import("./budgets/index") },
   { path: "/forecast", title: "Forecast", icon: "forecast", group: "Plan", key: "r", needs: "read_costs", timeless: true, currency: "shown",
     load: () => import("./forecast/index") },

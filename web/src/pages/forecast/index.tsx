@@ -33,6 +33,12 @@ function Fan({ forecast, filter, days }: { forecast: Forecast; filter: string[];
   );
 }
 
+// "31.7 (not shown)" of the API, in words.
+function held(share: unknown): string {
+  const [number, ...hidden] = String(share).split(" ");
+  return `${number} % of the time${hidden.length > 0 ? " and is not shown" : ""}`;
+}
+
 // The table of methods, in words: how far they were from what came, and how often the ranges held.
 function Quality({ table }: { table: Data }) {
   const used = table.rows.filter((row) => row.is_used === "yes");
@@ -45,7 +51,7 @@ function Quality({ table }: { table: Data }) {
         <p class="card-lead">
           <strong>{words(String(only.method))}</strong> {isNearest ? "came nearest and is used." : `is used; ${String(nearest?.method)} came a little nearer.`}
           {["50", "80", "95"].filter((percent) => only[`held_${percent}`]).map((percent) => (
-            <span key={percent}> The {percent} % range held {String(only[`held_${percent}`])} % of the time.</span>
+            <span key={percent}> The {percent} % range held {held(only[`held_${percent}`])}.</span>
           ))}
         </p>
       )}
