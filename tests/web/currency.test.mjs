@@ -200,8 +200,8 @@ describe('currencies', {skip: !program && 'needs the program', timeout: 600_000}
   });
 });
 
-// What keeps its own currency on a page whose other amounts are converted: prices by the hour, budgets, advice.
-const OWN = ['.figure:has-text("Cost per hour now")', '[role=region]:has-text("per hour")', '.card:has-text("All budgets")', '.card:has-text("What would save money")'];
+// What keeps its own currency on a page whose other amounts are converted: prices by the hour and budgets.
+const OWN = ['.figure:has-text("Cost per hour now")', '[role=region]:has-text("per hour")', '.card:has-text("All budgets")'];
 
 describe('currencies, reported in euros', {skip: !program && 'needs the program', timeout: 600_000}, () => {
   let browser;

@@ -80,6 +80,7 @@ export const PAGES: Page[] = [
 // The amounts of a page follow the switch if it is about a month's costs, or says so.
 export function currencyOf(page: Page | undefined, query: URLSearchParams): "shown" | "own" | "none" {
   if (page?.path === "/home" && ["clients", "statement", "start"].includes(query.get("view") ?? "")) return "own";
+  if (page?.path === "/savings" && ["decided", "catalog"].includes(query.get("tab") ?? "")) return "own";
   return page?.currency ?? (page === undefined || page.timeless ? "none" : "shown");
 }
 

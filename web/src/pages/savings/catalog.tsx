@@ -3,7 +3,6 @@ import { useState } from "preact/hooks";
 import { address } from "../../api/client";
 import { useQuery } from "../../api/hooks";
 import type { ApiTable as ApiTableData, Tables } from "../../api/types";
-import { OwnCurrencyNote } from "../../app/currency";
 import { setQuery, useRoute } from "../../app/router";
 import { ApiTable } from "../../components/api_table";
 import { Card } from "../../components/card";
@@ -43,7 +42,6 @@ export function Catalog() {
   };
   return (
     <div class="stack">
-      <OwnCurrencyNote />
       <Card title="Find a GPU for a workload" note="what the workload does on the GPU that it runs on now">
         <form class="form" onSubmit={submit}>
           <div class="form-row">

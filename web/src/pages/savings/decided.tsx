@@ -2,7 +2,6 @@
 import { address } from "../../api/client";
 import { useQuery } from "../../api/hooks";
 import type { Row, Tables } from "../../api/types";
-import { OwnCurrencyNote } from "../../app/currency";
 import { href } from "../../app/router";
 import { ApiTable } from "../../components/api_table";
 import { Card } from "../../components/card";
@@ -15,7 +14,6 @@ export function Decided({ month }: { month: string }) {
   const cells = { change: (row: Row) => <a href={href("/savings", { id: textOf(row, "id"), month })}>{textOf(row, "change")}</a> };
   return (
     <div class="stack">
-      <OwnCurrencyNote />
       {progress.error?.status !== 404 && (
         <Loaded query={progress}>
           {({ tables }) => tables.filter((table) => table.rows.length > 0).map((table) => (

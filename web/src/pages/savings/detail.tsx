@@ -55,7 +55,12 @@ export function Detail({ id, month }: { id: string; month: string }) {
         <LinkButton href={href("/savings", { month })} icon="left" tone="quiet">All savings</LinkButton>
       </PageHead>
       <Loaded query={query} skeleton={<Skeleton lines={8} />}>
-        {({ tables: [one] }) => one && <Shown parts={detailOf(one)} month={month} reload={query.reload} />}
+        {({ tables: [one] }) => one && (
+          <>
+            <Shown parts={detailOf(one)} month={month} reload={query.reload} />
+            {(one.notes ?? []).length > 0 && <ul class="table-notes">{(one.notes ?? []).map((note) => <li key={note}>{note}</li>)}</ul>}
+          </>
+        )}
       </Loaded>
     </>
   );
