@@ -66,7 +66,7 @@ Result<ModelSpeeds> ModelSpeeds::of(const Scenario& scenario, std::optional<Boun
     const auto compute = time_by_compute(was, is);
     const auto memory = time_by(was.memory_gb_per_second, is.memory_gb_per_second);
     if (!compute && needs(speeds.rules_, Bound::kCompute)) {
-      return std::unexpected(no_figure(change, "dense throughput that both have"));
+      return std::unexpected(no_figure(change, "dense BF16 or FP16 throughput"));
     }
     if (!memory && needs(speeds.rules_, Bound::kMemory)) {
       return std::unexpected(no_figure(change, "memory bandwidth"));
