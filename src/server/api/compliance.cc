@@ -2,14 +2,20 @@
 // held to the terms of clients and to the rules.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/config.h"
 #include "config/guardrail_config.h"
+#include "core/billing_period.h"
 #include "core/try.h"
 #include "insight/queries/compliance_query.h"
 #include "insight/queries/guard_replay.h"
+#include "insight/queries/running_compliance.h"
+#include "reporting/live/live_rows.h"
 #include "server/access/principal.h"
 #include "server/api/answers.h"
 #include "server/api/compliance_access.h"
@@ -49,15 +55,40 @@ Result<Compliance> ask_compliance(const Services& services, const ComplianceQuer
   return found;
 }
 
+// The month that goes on also has what runs now, if that is known.
+bool is_this_month(const Services& services, const std::string& month) {
+  return BillingPeriod::containing(services.clock.now(), services.config.policy.time_zone).text() ==
+         month;
+}
+
+Result<std::optional<Table>> running_table(const Services& services, const ComplianceQuery& query) {
+  auto view = services.live && is_this_month(services, query.month) ? services.live() : nullptr;
+  if (view == nullptr) return std::optional<Table>();
+  const Instant at = view->at;
+  const auto rows = view_rows(std::move(view));
+  const auto nodes = TRY(ask_ledger(services, [](Store& store) { return store.nodes(); }));
+  return running_compliance_table(find_running_violations(query, *rows, nodes), at);
+}
+
 }  // namespace
 
 Response get_compliance(const Services& services, const Request& request) {
   QueryParams params(request);
   const ComplianceQuery query = read_compliance_query(services, params);
   if (auto problem = params.problem()) return *std::move(problem);
+  auto running = running_table(services, query);
+  if (!running) return refusal(running.error());
   const auto found = ask_compliance(services, query, principal_of(request));
-  if (!found) return refusal(found.error());
-  return answer(compliance_tables(*found), AnswerFormat::kJson, "");
+  // Nothing is billed of the first days of a month, and work runs.
+  const bool is_client = query.client.empty() ||
+                         std::ranges::find(query.clients, query.client,
+                                           &guardrails::ClientTerms::name) != query.clients.end();
+  const bool is_unbilled =
+      !found && found.error().code == ErrorCode::kNotFound && is_client && *running;
+  if (!found && !is_unbilled) return refusal(found.error());
+  auto tables = found ? compliance_tables(*found) : std::vector<Table>();
+  if (*running) tables.insert(tables.begin(), **std::move(running));
+  return answer(std::move(tables), AnswerFormat::kJson, "");
 }
 
 Response get_compliance_report(const Services& services, const Request& request) {
