@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "insight/replay/oracle_world_testing.h"
+#include "insight/replay/oracle_scores_testing.h"
 
 namespace pennyweight::replay {
 
-class OracleRoom : public OracleState {
+class OracleRoom : public OracleScores {
  protected:
-  using OracleState::OracleState;
+  using OracleScores::OracleScores;
 
   Share all_of(std::uint32_t machine) const {
     const Machine& it = world_.machines[machine];
@@ -73,7 +74,7 @@ class OracleRoom : public OracleState {
   }
 
   std::optional<Share> on_one(const State& state, const Request& request) const {
-    std::vector<std::pair<Int128, Share>> choices;
+    std::vector<std::tuple<Int128, Int128, Share>> choices;  // the lowest, of equal ones the first
     Int128 cpu_max = 1;
     Int128 gpu_max = 1;
     for (const Machine& machine : world_.machines) {
@@ -86,17 +87,39 @@ class OracleRoom : public OracleState {
       Int128 gpu = 0;
       for (const std::uint32_t milli : state[machine].gpus) gpu += milli;
       const Int128 free = static_cast<Int128>(state[machine].cpu) * gpu_max + gpu * cpu_max;
-      const PlacementRule rule = world_.policy.placement;
-      choices.emplace_back(rule == PlacementRule::kFirstFit  ? 0
-                           : rule == PlacementRule::kBestFit ? free
-                                                             : -free,
-                           *share);
+      switch (world_.policy.placement) {
+        case PlacementRule::kFirstFit:
+          choices.emplace_back(0, 0, *share);
+          break;
+        case PlacementRule::kBestFit:
+          choices.emplace_back(free, 0, *share);
+          break;
+        case PlacementRule::kGpuClustering:
+          choices.emplace_back(clustering_score(state, machine, request), 0, *share);
+          break;
+        case PlacementRule::kLeastFragmentation: {
+          const auto [growth, chosen] = least_growth(state, *share);
+          // What would be left, in millionths of the largest machine's.
+          constexpr Int128 kMillion = 1'000'000;
+          const Int128 left =
+              (Int128{state[machine].cpu} - Int128{request.cpu_milli}) * kMillion / cpu_max +
+              (gpu - Int128{request.milli_gpus()}) * kMillion / gpu_max;
+          choices.emplace_back(growth, left, chosen);
+          break;
+        }
+        case PlacementRule::kWorstFit:
+        case PlacementRule::kRandom:
+        case PlacementRule::kDotProduct:
+        case PlacementRule::kGpuPacking:
+          choices.emplace_back(-free, 0, *share);
+      }
     }
-    const auto best =
-        std::min_element(choices.begin(), choices.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto score = [](const auto& choice) {
+      return std::pair(std::get<0>(choice), std::get<1>(choice));
+    };
+    const auto best = std::ranges::min_element(choices, {}, score);
     if (best == choices.end()) return std::nullopt;
-    return best->second;
+    return std::get<2>(*best);
   }
 
   // Takes what a request for several machines gets of one rack: two passes over its machines.

@@ -1,5 +1,5 @@
-// Whose turn it is among teams (max-min, DRF, proportion), and what quotas and parts of the day
-// refuse.
+// Whose turn it is among teams (max-min, use that decays, DRF, proportion), and what quotas and
+// parts of the day refuse.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,26 @@ class OracleTeams : public OracleJobs {
       if (world_.jobs[job].team == team) held += world_.jobs[job].request.milli_gpus();
     }
     return held;
+  }
+  // Counts what teams use up to a time, microsecond by microsecond. What was used before a multiple
+  // of a 64th of the half-life counts 2^(-1/64) of it then, rounded down in parts of 2^32.
+  void count_use(std::int64_t to) {
+    const std::int64_t step = std::max<std::int64_t>(1, world_.policy.half_life_us / 64);
+    while (counted_to_ < to) {
+      const bool is_any = std::ranges::any_of(used_, [](const auto& of) { return of.second > 0; });
+      if (running_.empty() && !is_any) {
+        counted_to_ = to;
+        return;
+      }
+      ++counted_to_;
+      for (const std::uint32_t job : running_) {
+        used_[world_.jobs[job].team] += world_.jobs[job].request.milli_gpus();
+      }
+      if (counted_to_ % step != 0) continue;
+      for (auto& [team, used] : used_) {
+        used = static_cast<std::uint64_t>((UInt128{used} * 4'248'701'965) >> 32);
+      }
+    }
   }
   // What each team deserves by what it asks for: those that ask for less than their part first.
   void divide() {
@@ -131,12 +151,15 @@ class OracleTeams : public OracleJobs {
     std::optional<std::uint32_t> best;
     const bool is_drf = world_.policy.order == QueueOrder::kDominantResourceFair;
     const bool is_proportion = world_.policy.order == QueueOrder::kProportion;
-    const bool is_fair = is_drf || is_proportion || world_.policy.order == QueueOrder::kMaxMinFair;
+    const bool is_by_use = world_.policy.order == QueueOrder::kDecayedFairShare;
+    const bool is_fair =
+        is_drf || is_proportion || is_by_use || world_.policy.order == QueueOrder::kMaxMinFair;
     // What its weight, or what it deserves, is compared with.
     const auto part_of = [&](const std::string& team) {
       return is_proportion ? std::max<std::uint64_t>(1, deserved_.at(team)) : weight_of(team);
     };
     const auto used = [&](const std::string& team) {
+      if (is_by_use) return used_.contains(team) ? used_.at(team) : std::uint64_t{0};
       return is_drf ? dominant_share_of(team) : held_by(team);
     };
     for (const std::uint32_t job : waiting_) {
@@ -153,6 +176,10 @@ class OracleTeams : public OracleJobs {
     }
     return best;
   }
+
+ private:
+  std::map<std::string, std::uint64_t> used_;  // thousandths of a GPU times microseconds, decayed
+  std::int64_t counted_to_ = 0;
 };
 
 }  // namespace pennyweight::replay

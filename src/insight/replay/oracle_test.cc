@@ -94,7 +94,7 @@ void add_layouts(SmallWorld& world) {
   }
 }
 
-SmallWorld any_world() {
+SmallWorld world_of_any_rules() {
   SmallWorld world;
   const std::uint32_t machines = number(1, 4);
   for (std::uint32_t i = 0; i < machines; ++i) {
@@ -129,16 +129,22 @@ SmallWorld any_world() {
     job.request.memory_mib = 512 * number(0, 4);
     if (number(0, 3) == 0) job.request.models = number(1, 3);
   }
-  constexpr QueueOrder kOrders[] = {
-      QueueOrder::kFirstComeFirstServed,  QueueOrder::kPriority,
-      QueueOrder::kShortestJob,           QueueOrder::kShortestRemaining,
-      QueueOrder::kShortestRemainingWork, QueueOrder::kMaxMinFair,
-      QueueOrder::kDominantResourceFair,  QueueOrder::kProportion};
+  constexpr QueueOrder kOrders[] = {QueueOrder::kFirstComeFirstServed,
+                                    QueueOrder::kPriority,
+                                    QueueOrder::kShortestJob,
+                                    QueueOrder::kShortestRemaining,
+                                    QueueOrder::kShortestRemainingWork,
+                                    QueueOrder::kMaxMinFair,
+                                    QueueOrder::kDecayedFairShare,
+                                    QueueOrder::kDominantResourceFair,
+                                    QueueOrder::kProportion};
   constexpr PlacementRule kRules[] = {PlacementRule::kFirstFit, PlacementRule::kBestFit,
-                                      PlacementRule::kWorstFit};
-  world.policy.order = kOrders[number(0, 7)];
+                                      PlacementRule::kWorstFit, PlacementRule::kGpuClustering,
+                                      PlacementRule::kLeastFragmentation};
+  world.policy.order = kOrders[number(0, 8)];
+  world.policy.half_life_us = 64 * number(1, 12);
   world.policy.when_blocked = static_cast<WhenBlocked>(number(0, 2));
-  world.policy.placement = kRules[number(0, 2)];
+  world.policy.placement = kRules[number(0, 4)];
   world.policy.preempts = !is_fair(world.policy.order) && number(0, 1) == 0;
   world.policy.team_weights = {{"b", 2}};
   world.policy.same_rack = number(0, 3) == 0;
@@ -163,6 +169,22 @@ SmallWorld any_world() {
   if (!world.policy.same_rack && number(0, 2) == 0) add_pools(world);
   if (number(0, 2) == 0) add_places(world);
   if (number(0, 2) == 0) add_reclaims(world);
+  return world;
+}
+
+// Clustering looks at who runs where, which the oracle knows of the present alone: not of what a
+// reservation, a preemption or an autoscaler looks at.
+SmallWorld any_world() {
+  SmallWorld world = world_of_any_rules();
+  const bool looks_ahead = world.policy.preempts || !world.pools.empty() ||
+                           world.policy.when_blocked == WhenBlocked::kBackfill;
+  if (world.policy.placement == PlacementRule::kGpuClustering && looks_ahead) {
+    world.policy.placement = PlacementRule::kFirstFit;
+  }
+  // With layouts hours pass, which are too many steps of a half-life of a few microseconds.
+  if (world.policy.order == QueueOrder::kDecayedFairShare && !world.layouts.empty()) {
+    world.policy.order = QueueOrder::kMaxMinFair;
+  }
   return world;
 }
 

@@ -39,6 +39,7 @@ class Oracle : private OraclePreemption {
       if (is_within_quotas(job)) to_come_.insert(job);
     }
     for (now_ = 0; !to_come_.empty() || !waiting_.empty() || !running_.empty(); ++now_) {
+      count_use(now_);
       bool something_happened = false;
       for (const std::uint32_t job : std::set<std::uint32_t>(running_)) {
         if (state_[job].left > 0 || state_[job].restart_left > 0) continue;
