@@ -575,7 +575,8 @@ export interface paths {
          * Where work of clients ran that may not run there, or beside others.
          * @description The charges and facts of a month, held to guardrails.clients: regions, accounts, node pools,
          *     dedicated nodes, and GPUs shared with others without MIG. Who may read the audit log also
-         *     gets who sees what the clients are charged, and who changed what in the month.
+         *     gets who sees what the clients are charged, and who changed what in the month. In the month that
+         *     goes on, the first table is what runs now, held to the same terms.
          */
         get: operations["getCompliance"];
         put?: never;
