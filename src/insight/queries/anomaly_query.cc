@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -51,7 +52,7 @@ struct CauseColumns {
 
 // Costs and GPU time by the values of the cause: after, and before as the mean of some weeks. A
 // mean is a split by largest remainder, so that what is compared is exact. `shown`: the values that
-// are not among "(others)".
+// are not among "(others)". Nothing where the costs of the weeks before are in another currency.
 Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Policy& policy,
                                            const SummarySource& summarise, const std::string& key,
                                            const std::set<std::string>& shown, Date first,
@@ -81,6 +82,8 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
   }
   query.group_by = columns.names;
   std::map<std::string, CostAndTime> parts;
+  std::optional<Currency> currency;
+  bool has_one_currency = true;
   const auto add = [&](Date from, Date to, bool is_before) -> Result<void> {
     query.first_day = from;
     query.last_day = to;
@@ -91,6 +94,11 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
       };
       if (is_others && shown.contains(value_text(value_at))) continue;
       const Money cost = TRY(budget_cost(row, params.costs.cost));
+      if (!currency) currency = cost.currency();
+      if (cost.currency() != *currency) {
+        has_one_currency = false;
+        continue;
+      }
       const Money zero = Money::zero(cost.currency());
       const std::string value = cause.empty() ? "(all)" : value_text(cause_at);
       CostAndTime& part = parts.try_emplace(value, CostAndTime{value, zero, zero}).first->second;
@@ -103,6 +111,7 @@ Result<std::vector<CostAndTime>> causes_of(const AnomalyQuery& params, const Pol
   TRY(add(first, last, false));
   for (const auto& [from, to] : compared_weeks(first, last)) TRY(add(from, to, true));
   std::vector<CostAndTime> out;
+  if (!has_one_currency) return out;
   for (auto& [value, part] : parts) {
     const std::vector<Weight> even(kComparedWeeks, 1);
     part.cost_before = split(part.cost_before, even).front();
