@@ -81,7 +81,7 @@ WRONG = [("b,2026-03-02T00:00:00Z,1,0", "a job that runs no time"),
          ("b,2026-03-02T00:00:00Z,4294967297,60", "gpus"),
          ("b,yesterday,1,60", "submit"), ("b,2199-12-31T23:59:59Z,1,60", "after the year 2199"),
          (",2026-03-02T00:00:00Z,1,60", "job"), ("a,2026-03-02T00:00:00Z,1,60", "is there already"),
-         ("b,2026-03-02T00:00:00Z", "cells")]
+         ("b,2026-03-02T00:00:00Z", "has 2 fields")]
 for some in (WRONG[:5], WRONG[5:]):  # so many of a file are shown
     got, _, said = replay(HEADER + GOOD + "".join(row + "\n" for row, _ in some), has=["5 rows set aside in all"])
     expect(got["jobs"]["what_if"] == "1", f"{got['jobs']}")
