@@ -213,7 +213,9 @@ budgets: [{name: a, amounts: [{from: 2026-01-01, amount: 1 USD}]}]
 events: [{name: a, from: 2026-01-01, percent: 0}]
 guardrails: {pricing: {}, admission: {listen: "127.0.0.1:1"},
   approvals: {approvers: [{who: a, delegate: {to: b, from: 2026-01-01, until: 2026-01-02}}]},
-             slurm: {socket: /s}, limits: [{name: a, per_month: 1 USD}], clients: [{name: a}],
+             slurm: {socket: /s}, clients: [{name: a}],
+             limits: [{name: a, per_month: 1 USD, stop_running: {grace: 1h, exempt: [
+                       {workload: w, reason: r, until: 2026-01-01}]}}],
              rules: [{name: a, when: {gpus_above: 1}, exempt: [{reason: r, until: 2026-01-01}]},
                      {name: b, effect: mutate, when: {gpus_above: 1}, set: {time_limit: 1h}}]}
 alerts: {receivers: [{name: a, url: "https://a/"}], thresholds: {}, rules: [{rule: gpu_hot}],
