@@ -44,6 +44,10 @@ expect(round(teams["nlp"], 6) == 64 and round(teams["vision"], 6) == 32, f"{team
 one_more, _, _ = replay(TRACE, "--nodes=+4")
 expect(one_more["wait, p99"]["what_if"] == "0 s", f"on three times the nodes nobody waits: {one_more['wait, p99']}")
 
+# What a month leaves out of a trace is told: one job of April, and what of another one reaches into it.
+replay(TRACE + "d,2026-04-02T00:00:00Z,1,3600,nlp\ne,2026-03-31T20:00:00Z,1,36000,nlp\n", "--month", "2026-03",
+       has=["1 of the 5 jobs ran outside of 2026-03", "of 1 more job only the part within"])
+
 # It says when jobs started: then there are waits to come near to.
 started, tables, _ = replay("job,submit,start,gpus,duration_s\na,2026-03-02,2026-03-02T00:00:00Z,16,3600\n"
                             "b,2026-03-02,2026-03-02T01:00:00Z,16,3600\n")

@@ -130,6 +130,30 @@ TraceLedger::~TraceLedger() {
   if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
 }
 
+Result<void> TraceLedger::warn_of_others(const ClusterId& cluster, const Interval& period,
+                                         const std::string& month, const Context& context) {
+  std::uint64_t all = 0;
+  std::uint64_t outside = 0;
+  std::uint64_t in_part = 0;
+  TRY(store_->scan_holdings(cluster, Interval(kInstantMin, kInstantMax),
+                            [&](std::span<const Holding> batch) {
+                              for (const Holding& job : batch) {
+                                ++all;
+                                const auto within = job.held.overlap(period);
+                                if (!within) ++outside;
+                                if (within && *within != job.held) ++in_part;
+                              }
+                              return true;
+                            }));
+  if (outside + in_part == 0) return {};
+  context.console.warn(fmt::format(
+      "{} of the {} ran outside of {}, from {} to {}, and {} not replayed; of {} only the part "
+      "within is. Choose the month with --month",
+      outside, counted(all, "job"), month, to_text(period.begin()), to_text(period.end()),
+      outside == 1 ? "is" : "are", counted(in_part, "more job")));
+  return {};
+}
+
 Result<TraceLedger> TraceLedger::make(const TraceFiles& files, const std::string& cluster,
                                       const std::string& month, Context& context) {
   if (files.jobs.empty() || files.fleet.empty() || files.bills.empty() == files.rate_card.empty()) {

@@ -35,6 +35,9 @@ class TraceLedger {
   ~TraceLedger();  // removes it
 
   Store& store() { return *store_; }
+  // Warns of jobs that a replay of the period leaves out, whole or in part.
+  Result<void> warn_of_others(const ClusterId& cluster, const Interval& period,
+                              const std::string& month, const Context& context);
   // Whether any job says when it was submitted and when it started, so that there is something to
   // calibrate by.
   bool says_waits() const { return says_waits_; }

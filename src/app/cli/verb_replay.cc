@@ -163,6 +163,9 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
     auto loaded = load_what_if_month(query, config.policy, config.join_rules, *store);
     if (!loaded) return as_usage_error(loaded.error());
     month = *std::move(loaded);
+    if (trace) {
+      TRY(trace->warn_of_others(month->cluster, month->period, query.month, context));
+    }
     if (!options.out.empty()) {
       TRY(check_booked_month(query.month, month->facts.charges));
       auto read = TRY(read_bill_lines(*store, query.month));
