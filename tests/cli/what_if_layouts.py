@@ -47,7 +47,7 @@ def replay(*options):
     files = f"files-{len(list(cwd.glob('files-*')))}"
     tables = json.loads(expect_run(["replay", *options, "--files", files, "--format", "json"], cwd)[0])
     jobs = {row["figure"]: row["what_if"] for row in tables[1]["rows"]}
-    exact = {row["figure"]: Decimal(row["what_if"]) for row in tables[3]["rows"] if row["team"] == "(all)"}
+    exact = {row["figure"]: Decimal(row["what_if"]) for row in tables[3]["rows"] if row["team"] == "(all)" and row["what_if"]}
     parts = sum(exact[figure] for figure in ("held", "idle", "unavailable", "off", "starting"))
     expect(parts == exact["capacity"] == 2 * 8 * 48 * 3600, f"{parts} of {exact['capacity']}")
     for column in ("as_it_was", "what_if"):
