@@ -203,7 +203,11 @@ std::vector<QuotaSetting> script_settings(std::string_view script) {
 Result<std::vector<QuotaSetting>> read_quota_settings(std::string_view text,
                                                       std::string_view name) {
   const std::string first = ascii::lower_case(text.substr(0, text.find('\n')));
-  if (first.contains('|') && (first.contains("account") || first.contains("name"))) {
+  // JSON of one line may hold anything.
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  const bool is_json =
+      begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '[');
+  if (!is_json && first.contains('|') && (first.contains("account") || first.contains("name"))) {
     return read_slurm_limits(text, name);
   }
   const auto documents = TRY(manifests::parse_documents(

@@ -326,6 +326,21 @@ TEST(LimitDrift, AnAccountIsLimitedOnEachCluster) {
       read_quota_settings("Account|User|GrpTRES|GrpTRESMins\nnlp|||\nnlp|||\n", "f").has_value());
 }
 
+TEST(LimitDrift, JsonInOneLineIsNoTableOfSlurm) {
+  const std::string quota =
+      R"({"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "nlp", )"
+      R"("annotations": {"account|name": "a|b"}}, "spec": {"hard": {"requests.nvidia.com/gpu": "4"}}})";
+  const std::string list = R"({"kind": "List", "items": [)" + quota + "]}";
+  for (const std::string& text : {quota, quota + "\n", " " + list, "\n" + list}) {
+    const auto real = read_quota_settings(text, "real.json");
+    ASSERT_TRUE(real) << real.error().message;
+    ASSERT_EQ(real->size(), 2U) << text;
+    EXPECT_EQ((*real)[0].object, "ResourceQuota nlp/q");
+    EXPECT_EQ((*real)[1].value, "4");
+  }
+  EXPECT_FALSE(read_quota_settings("Account|User\nnlp|\n", "f").has_value());
+}
+
 TEST(LimitDrift, AQosIsLimitedAndOthersAreLeftAlone) {
   LimitUse use = quota_use();
   use.limit.slurm_qos = "nlp-gpu";
