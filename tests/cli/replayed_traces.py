@@ -37,6 +37,7 @@ TRACE = ("job,submit,gpus,duration_s,team\n"
 jobs, tables, _ = replay(TRACE)
 expect(jobs["mean wait"]["what_if"] == "1 h 00 min" and jobs["wait, p99"]["what_if"] == "2 h 00 min", f"{jobs['mean wait']}")
 expect(jobs["GPU-hours held"]["what_if"] == "48.00", f"{jobs['GPU-hours held']}")
+expect("don't say both when" in str(tables[0]["notes"]), f"{tables[0]['notes']}")
 costs = next(table for table in tables if "cost by team" in table["title"])
 expect(Decimal(costs["total"]["what_if"]) == 23808, f"{costs['total']}")
 teams = {row["team"]: Decimal(row["what_if"]) for row in costs["rows"]}
@@ -52,6 +53,7 @@ replay(TRACE + "d,2026-04-02T00:00:00Z,1,3600,nlp\ne,2026-03-31T20:00:00Z,1,3600
 started, tables, _ = replay("job,submit,start,gpus,duration_s\na,2026-03-02,2026-03-02T00:00:00Z,16,3600\n"
                             "b,2026-03-02,2026-03-02T01:00:00Z,16,3600\n")
 expect(tables[0]["rows"][3]["as_it_was"] == tables[0]["rows"][3]["replayed_as_it_was"] == "1 h 00 min", f"{tables[0]}")
+expect("don't say both when" not in str(tables[0]["notes"]), f"{tables[0]['notes']}")
 
 # The columns of Philly's and of Helios' traces; "None" is a job that never started.
 philly, _, _ = replay("timestamp,duration,num_gpus,gpu_time,cluster\n2026-03-09 07:01:55,66.0,1,66.0,11cb48\n"

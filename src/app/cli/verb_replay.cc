@@ -155,6 +155,7 @@ Result<ExitCode> run(const ReplayOptions& options, Context& context) {
       trace.emplace(std::move(made));
       // Nothing ran on this fleet: where no job waited, there is nothing to come near to.
       if (!trace->says_waits() && !options.error_max) query.error_percent_max = 100;
+      query.has_one_time_of_jobs = !trace->says_waits();
     } else {
       ledger = TRY(open_ledger(config));
     }

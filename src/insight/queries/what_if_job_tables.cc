@@ -50,7 +50,8 @@ std::string limits_text(const WhatIfQuery& query) {
 
 }  // namespace
 
-Table what_if_calibration_table(const what_if::WhatIf& result, const std::string& title) {
+Table what_if_calibration_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+                                const std::string& title) {
   Table table;
   table.title = title + ", calibration";
   table.columns = {{"figure", "", ColumnKind::kText},
@@ -78,7 +79,11 @@ Table what_if_calibration_table(const what_if::WhatIf& result, const std::string
         "submission where it does not: there, a job that waited for another one, or that asked to "
         "begin later, counts as waiting for GPUs.");
   }
-  if (result.with_submit == 0) {
+  if (query.has_one_time_of_jobs) {
+    table.notes.push_back(
+        "The files of jobs don't say both when a job was submitted and when it started, so both "
+        "count as one time: all waiting of the replay is its error.");
+  } else if (result.with_submit == 0) {
     table.notes.push_back(
         "No job says when it was submitted, so each counts as submitted when it began to hold: all "
         "waiting of the replay is its error.");

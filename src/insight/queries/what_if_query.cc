@@ -278,7 +278,7 @@ WhatIfTables what_if_tables(const WhatIfQuery& query, const WhatIfMonth& month,
                             const what_if::WhatIf& result) {
   const std::string title = fmt::format("{} of cluster {}", month.month, month.cluster.text());
   WhatIfTables tables{.title = title,
-                      .calibration = what_if_calibration_table(result, title),
+                      .calibration = what_if_calibration_table(query, result, title),
                       .jobs = what_if_job_table(query, result, title),
                       .range = result.varied.empty()
                                    ? std::nullopt

@@ -39,6 +39,8 @@ struct WhatIfQuery {
   bool calibration_limits = false;  // it knew time limits, and no lengths
   std::uint32_t error_percent_max = 5;
   std::uint32_t wait_error_percent_max = what_if::kWaitErrorPercentMax;
+  // Of jobs from files that don't say both when a job was submitted and when it started.
+  bool has_one_time_of_jobs = false;
   std::string by = "team";  // a dimension of the policy
   std::string cost = "effective";
   unsigned threads = 1;

@@ -9,7 +9,8 @@
 namespace pennyweight {
 
 // How well the replay of what really ran gives what was, before anything is changed.
-Table what_if_calibration_table(const what_if::WhatIf& result, const std::string& title);
+Table what_if_calibration_table(const WhatIfQuery& query, const what_if::WhatIf& result,
+                                const std::string& title);
 Table what_if_job_table(const WhatIfQuery& query, const what_if::WhatIf& result,
                         const std::string& title);
 Table what_if_team_table(const WhatIfQuery& query, const what_if::WhatIf& result,
