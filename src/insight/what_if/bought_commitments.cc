@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "allocation/charge_kind.h"
@@ -34,11 +36,52 @@ Money on_demand_cost(const Charge& charge) {
   return charge.costs.contracted.is_zero() ? charge.costs.effective : charge.costs.contracted;
 }
 
+// Lines that cover the same time of a node share it by such fine parts of a millisecond.
+constexpr UInt128 kPartsPerMs = 1'000'000'000'000;
+
 // A line that may be covered, and how much of it is.
 struct CoverableLine {
-  std::size_t at = 0;   // among the charges
-  Interval during;      // within the commitment's time
-  UInt128 covered = 0;  // ms of the node, or ticks of its price on demand
+  std::size_t at = 0;      // among the charges
+  std::uint32_t node = 0;  // whose line it is
+  Interval during;         // within the commitment's time
+  UInt128 covered = 0;     // ticks of its price on demand
+  UInt128 paid = 0;        // of the commitment: parts of the node's time, or ticks on demand
+};
+
+// What no commitment covers yet of a line, in some of its time: ticks of its price on demand.
+struct OpenPart {
+  std::int64_t from;  // Unix milliseconds
+  std::int64_t to;
+  UInt128 cost;
+
+  std::int64_t length() const { return to - from; }
+  // Cuts off and returns what is before that time.
+  OpenPart cut_before(std::int64_t at) {
+    const OpenPart head{
+        from, at, share_of(cost, static_cast<UInt128>(at - from), static_cast<UInt128>(length()))};
+    from = at;
+    cost -= head.cost;
+    return head;
+  }
+};
+
+// A part of one of a node's lines within an hour of a commitment.
+struct HourPart {
+  CoverableLine* line;
+  OpenPart open;
+};
+
+// What is left of a commitment in each of its hours.
+struct CommittedHours {
+  std::int64_t begin;  // Unix milliseconds
+  std::vector<UInt128> left;
+  std::size_t hour_of(std::int64_t at) const {
+    return static_cast<std::size_t>((at - begin) / kCommittedHourMs);
+  }
+  UInt128& left_at(std::int64_t at) { return left[hour_of(at)]; }
+  std::int64_t end_of_hour(std::int64_t at) const {
+    return begin + (static_cast<std::int64_t>(hour_of(at)) + 1) * kCommittedHourMs;
+  }
 };
 
 class CommitmentBuyer {
@@ -115,7 +158,7 @@ class CommitmentBuyer {
                                                const Interval& during) const {
     const GpuModel* const model =
         purchase.gpu_model.empty() ? nullptr : find_gpu_model(purchase.gpu_model);
-    std::vector<std::pair<std::uint32_t, CoverableLine>> found;
+    std::vector<CoverableLine> found;
     for (std::size_t i = 0; i < result_.charges.size(); ++i) {
       if (i % 4096 == 0) TRY(go_on(is_stopped_));
       const Charge& charge = result_.charges[i];
@@ -128,16 +171,12 @@ class CommitmentBuyer {
       if (last == nullptr || view.capacity.gpus == 0 || is_spot(view)) continue;
       if (model != nullptr && view.model != model) continue;
       if (!purchase.pool.empty() && last->pool.text() != purchase.pool) continue;
-      found.push_back({nodes.front(), {.at = i, .during = *both}});
+      found.push_back({.at = i, .node = nodes.front(), .during = *both});
     }
-    std::ranges::stable_sort(found, [&](const auto& a, const auto& b) {
-      return std::pair(a.first, a.second.during.begin()) <
-             std::pair(b.first, b.second.during.begin());
+    std::ranges::stable_sort(found, {}, [](const CoverableLine& line) {
+      return std::pair(line.node, line.during.begin());
     });
-    std::vector<CoverableLine> lines;
-    lines.reserve(found.size());
-    for (auto& [node, line] : found) lines.push_back(line);
-    return lines;
+    return found;
   }
 
   static bool may_be_covered(const Charge& charge) {
@@ -212,43 +251,130 @@ class CommitmentBuyer {
     return Money::from_ticks(rate->per_hour.ticks() * Int128{purchase.nodes}, currency);
   }
 
-  // How much of each line is covered, hour by hour.
+  // How much of each line is covered, hour by hour and node by node.
   Result<void> cover(const CommitmentPurchase& purchase, std::vector<CoverableLine>& lines,
-                     const BoughtCommitment& bought) const {
-    const std::int64_t begin_ms = bought.during.begin().time_since_epoch().count();
-    const auto hours = static_cast<std::size_t>(
-        (static_cast<std::int64_t>(bought.during.length_ms()) + kCommittedHourMs - 1) /
-        kCommittedHourMs);
-    // What is left of each hour.
-    std::vector<UInt128> left(hours);
-    for (std::size_t hour = 0; hour < hours; ++hour) {
-      const std::int64_t rest = static_cast<std::int64_t>(bought.during.length_ms()) -
-                                static_cast<std::int64_t>(hour) * kCommittedHourMs;
-      const auto ms = static_cast<UInt128>(std::min(kCommittedHourMs, rest));
-      left[hour] = purchase.nodes > 0 ? ms * purchase.nodes
-                                      : share_of(size_of(bought.per_hour) * 100, ms,
-                                                 UInt128{kCommittedHourMs} * purchase.percent);
+                     const BoughtCommitment& bought) {
+    CommittedHours hours{bought.during.begin().time_since_epoch().count(), {}};
+    const auto length = static_cast<std::int64_t>(bought.during.length_ms());
+    for (std::int64_t from = 0; from < length; from += kCommittedHourMs) {
+      const auto ms = static_cast<UInt128>(std::min(kCommittedHourMs, length - from));
+      hours.left.push_back(purchase.nodes > 0
+                               ? ms * purchase.nodes
+                               : share_of(size_of(bought.per_hour) * 100, ms,
+                                          UInt128{kCommittedHourMs} * purchase.percent));
     }
-    std::size_t looked_at = 0;
-    for (CoverableLine& line : lines) {
-      if (++looked_at % 1024 == 0) TRY(go_on(is_stopped_));
-      const Charge& charge = result_.charges[line.at];
-      const auto line_ms = static_cast<UInt128>(charge.charge_period.length_ms());
-      std::int64_t from = line.during.begin().time_since_epoch().count() - begin_ms;
-      const std::int64_t to = line.during.end().time_since_epoch().count() - begin_ms;
-      while (from < to) {
-        const auto hour = static_cast<std::size_t>(from / kCommittedHourMs);
-        const std::int64_t until = std::min(to, (from / kCommittedHourMs + 1) * kCommittedHourMs);
-        const auto ms = static_cast<UInt128>(until - from);
-        const UInt128 wanted =
-            purchase.nodes > 0 ? ms : share_of(size_of(on_demand_cost(charge)), ms, line_ms);
-        const UInt128 taken = std::min(wanted, left[hour]);
-        left[hour] -= taken;
-        line.covered += taken;
-        from = until;
-      }
+    for (auto first = lines.begin(); first != lines.end();) {
+      TRY(go_on(is_stopped_));
+      const auto last = std::find_if(
+          first, lines.end(), [&](const CoverableLine& line) { return line.node != first->node; });
+      cover_node({first, last}, purchase.nodes > 0, hours);
+      first = last;
     }
     return {};
+  }
+
+  void cover_node(std::span<CoverableLine> lines, bool is_by_nodes, CommittedHours& hours) {
+    std::map<std::size_t, std::vector<OpenPart>> still_open;  // by the charge
+    std::vector<HourPart> parts;
+    for (CoverableLine& line : lines) cut_by_hour(line, hours, parts, still_open[line.at]);
+    if (is_by_nodes) {
+      cover_time(parts, hours);
+    } else {
+      cover_cost(parts, hours);
+    }
+    for (const HourPart& part : parts) {
+      if (part.open.cost > 0) still_open[part.line->at].push_back(part.open);
+    }
+    for (const CoverableLine& line : lines) {
+      if (line.covered > 0) open_[line.at] = std::move(still_open[line.at]);
+    }
+  }
+
+  // Adds what may be covered of a line to `parts`, and what is out of the commitment's time to
+  // `rest`.
+  void cut_by_hour(CoverableLine& line, const CommittedHours& hours, std::vector<HourPart>& parts,
+                   std::vector<OpenPart>& rest) const {
+    const Charge& charge = result_.charges[line.at];
+    const auto known = open_.find(line.at);
+    const std::vector<OpenPart> open =
+        known != open_.end()
+            ? known->second
+            : std::vector<OpenPart>{{charge.charge_period.begin().time_since_epoch().count(),
+                                     charge.charge_period.end().time_since_epoch().count(),
+                                     size_of(on_demand_cost(charge))}};
+    const std::int64_t begin = line.during.begin().time_since_epoch().count();
+    const std::int64_t end = line.during.end().time_since_epoch().count();
+    for (OpenPart part : open) {
+      if (part.to <= begin || part.from >= end) {
+        rest.push_back(part);
+        continue;
+      }
+      if (part.from < begin) rest.push_back(part.cut_before(begin));
+      while (part.from < part.to && part.from < end) {
+        const std::int64_t until = std::min(end, hours.end_of_hour(part.from));
+        if (until >= part.to) {
+          parts.push_back({&line, part});
+          part.from = part.to;
+        } else {
+          parts.push_back({&line, part.cut_before(until)});
+        }
+      }
+      if (part.from < part.to) rest.push_back(part);
+    }
+  }
+
+  static void cover_cost(std::vector<HourPart>& parts, CommittedHours& hours) {
+    for (HourPart& part : parts) {
+      UInt128& left = hours.left_at(part.open.from);
+      const UInt128 taken = std::min(part.open.cost, left);
+      left -= taken;
+      part.open.cost -= taken;
+      part.line->covered += taken;
+      part.line->paid += taken;
+    }
+  }
+
+  // Each time of the node once, with all its lines.
+  static void cover_time(std::vector<HourPart>& parts, CommittedHours& hours) {
+    std::set<std::int64_t> bounds;
+    for (const HourPart& part : parts) bounds.insert({part.open.from, part.open.to});
+    std::vector<HourPart> cut;
+    for (HourPart& part : parts) {
+      for (auto at = bounds.upper_bound(part.open.from); *at < part.open.to; ++at) {
+        cut.push_back({part.line, part.open.cut_before(*at)});
+      }
+      cut.push_back(part);
+    }
+    std::erase_if(cut, [](const HourPart& part) { return part.open.cost == 0; });
+    std::ranges::stable_sort(cut, {}, [](const HourPart& part) { return part.open.from; });
+    for (auto first = cut.begin(); first != cut.end();) {
+      const auto last = std::find_if(first, cut.end(), [&](const HourPart& part) {
+        return part.open.from != first->open.from;
+      });
+      cover_together({first, last}, hours.left_at(first->open.from));
+      first = last;
+    }
+    parts = std::move(cut);
+  }
+
+  // Parts over the same time.
+  static void cover_together(std::span<HourPart> parts, UInt128& left) {
+    const auto length = static_cast<UInt128>(parts.front().open.length());
+    const auto ms = std::min(length, left);
+    const std::int64_t until = parts.front().open.from + static_cast<std::int64_t>(ms);
+    std::vector<Weight> costs;
+    for (const HourPart& part : parts) {
+      costs.push_back(ms == length ? part.open.cost : share_of(part.open.cost, ms, length));
+    }
+    if (std::ranges::all_of(costs, [](Weight cost) { return cost == 0; })) return;
+    left -= ms;
+    const std::vector<UInt128> times = split_units(ms * kPartsPerMs, costs);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      parts[i].open.from = until;
+      parts[i].open.cost -= costs[i];
+      parts[i].line->covered += costs[i];
+      parts[i].line->paid += times[i];
+    }
   }
 
   // Cuts off what is covered of each line, and divides the commitment's cost among these and its
@@ -256,13 +382,14 @@ class CommitmentBuyer {
   Result<void> pay(const CommitmentPurchase& purchase, const std::vector<CoverableLine>& lines,
                    BoughtCommitment& bought) {
     // All that there was to cover.
-    const UInt128 all = purchase.nodes > 0 ? UInt128{purchase.nodes} * bought.during.length_ms()
-                                           : share_of(size_of(bought.cost), 100, purchase.percent);
+    const UInt128 all = purchase.nodes > 0
+                            ? UInt128{purchase.nodes} * bought.during.length_ms() * kPartsPerMs
+                            : share_of(size_of(bought.cost), 100, purchase.percent);
     std::vector<Weight> weights;
     UInt128 used = 0;
     for (const CoverableLine& line : lines) {
-      weights.push_back(line.covered);
-      used += line.covered;
+      weights.push_back(line.paid);
+      used += line.paid;
     }
     weights.push_back(all > used ? all - used : 0);
     if (used == 0 && weights.back() == 0) weights.back() = 1;
@@ -270,21 +397,19 @@ class CommitmentBuyer {
     const Charge pattern = result_.charges[lines.front().at];
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (i % 4096 == 0) TRY(go_on(is_stopped_));
-      if (lines[i].covered > 0) cover_line(purchase, lines[i], shares[i], bought);
+      if (lines[i].covered > 0) cover_line(lines[i], shares[i], bought);
     }
     bought.unused = shares.back();
     if (!bought.unused.is_zero()) result_.charges.push_back(unused_part(pattern, bought));
     return {};
   }
 
-  void cover_line(const CommitmentPurchase& purchase, const CoverableLine& line, Money cost,
-                  BoughtCommitment& bought) {
+  void cover_line(const CoverableLine& line, Money cost, BoughtCommitment& bought) {
     // Far from the numbers of copies of a charge, and of its parts.
     constexpr std::uint64_t kCoveredStep = std::uint64_t{1} << 57;
     Charge& charge = result_.charges[line.at];
-    const UInt128 all = purchase.nodes > 0 ? UInt128{charge.charge_period.length_ms()}
-                                           : size_of(on_demand_cost(charge));
-    const std::array<Weight, 2> weights = {line.covered, all - line.covered};
+    const std::array<Weight, 2> weights = {line.covered,
+                                           size_of(on_demand_cost(charge)) - line.covered};
     Charge covered = charge;
     for (Money Costs::* each :
          {&Costs::billed, &Costs::effective, &Costs::list, &Costs::contracted}) {
@@ -346,6 +471,8 @@ class CommitmentBuyer {
   const Interval& period_;
   const Scenario& scenario_;
   const StopCheck& is_stopped_;
+  // Of charges that are covered in part; others are open throughout.
+  std::map<std::size_t, std::vector<OpenPart>> open_;
   BoughtCommitments result_;
 };
 

@@ -1,9 +1,10 @@
 // Commitments that a scenario buys: what they cost, what they cover, and what of them is unused.
 //
 // They cover usage on demand hour by hour, as providers count it: of each hour so much of the
-// nodes' time, or of their price on demand, as was bought, in the order of the nodes' names. What
-// is covered of a line becomes a line of its own over the same period. The cost of a commitment is
-// divided among what it covered and its unused part, so that they add up to it exactly.
+// nodes' time, or of their price on demand, as was bought, in the order of the nodes' names. An
+// hour of a node is covered once, with all lines that it has. What is covered of a line becomes a
+// line of its own over the same period. The cost of a commitment is divided among what it covered
+// and its unused part, so that they add up to it exactly.
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "allocation/charge_kind.h"
 #include "allocation/pricing/rate_card.h"
@@ -55,28 +56,57 @@ Money cost_of(const ListedPrice& listed, Int128 time) {
   return Money::from_ticks(is_negative ? -ticks : ticks, listed.currency);
 }
 
-// The times that lines of a node have charged for.
-class ChargedTime {
+// Times of a node, apart from each other, in 10^-18 ms.
+class NodeTime {
  public:
-  // How much of the period nobody had charged for, in milliseconds.
-  std::uint64_t add(const Interval& period) {
-    std::uint64_t fresh = period.length_ms();
-    Interval whole = period;
-    for (auto at = spans_.begin(); at != spans_.end();) {
-      if (at->end() < whole.begin() || at->begin() > whole.end()) {
-        ++at;
-        continue;
-      }
-      if (const auto both = at->overlap(period)) fresh -= both->length_ms();
-      whole = Interval(std::min(at->begin(), whole.begin()), std::max(at->end(), whole.end()));
-      at = spans_.erase(at);
+  // Takes up to `time` of what is free in the period, the earliest first, and says how much.
+  Int128 take(const Interval& period, Int128 time) {
+    const Int128 end = period.end().time_since_epoch().count() * kTimePerMs;
+    Int128 at = period.begin().time_since_epoch().count() * kTimePerMs;
+    Int128 taken = 0;
+    auto next = spans_.upper_bound(at);
+    if (next != spans_.begin()) at = std::max(at, std::prev(next)->second);
+    while (at < end && taken < time) {
+      const Int128 until = next == spans_.end() ? end : std::min(end, next->first);
+      const Int128 part = std::min(until - at, time - taken);
+      taken += part;
+      next = put(at, at + part, next);
+      at = std::prev(next)->second;
     }
-    spans_.push_back(whole);
-    return fresh;
+    return taken;
   }
 
  private:
-  std::vector<Interval> spans_;  // apart from each other
+  using Spans = std::map<Int128, Int128>;  // begin and end
+
+  // Joins it with its neighbours; returns what comes after it.
+  Spans::iterator put(Int128 begin, Int128 end, Spans::iterator next) {
+    if (next != spans_.end() && next->first == end) {
+      end = next->second;
+      next = spans_.erase(next);
+    }
+    if (next != spans_.begin() && std::prev(next)->second == begin) {
+      std::prev(next)->second = end;
+    } else {
+      spans_.emplace_hint(next, begin, end);
+    }
+    return next;
+  }
+
+  Spans spans_;
+};
+
+// A line of a node and the time that it says, refunds less than zero.
+struct TimedLine {
+  std::size_t at = 0;  // among the charges
+  Int128 time = 0;
+};
+
+// The lines of a node over the same period.
+struct PeriodLines {
+  Interval period;
+  std::vector<TimedLine> stated;     // they state the node's hours
+  std::vector<TimedLine> by_period;  // they don't: the whole period each
 };
 
 class ListPricer {
@@ -314,22 +344,118 @@ class ListPricer {
     return {};
   }
 
-  void price_node(std::uint32_t node, std::vector<std::size_t>& lines) {
-    // Lines that state their hours come first, then the dearer ones.
-    std::ranges::stable_sort(lines, {}, [&](std::size_t i) {
-      return std::tuple(!stated_time(charges_[i]).has_value(), -charges_[i].costs.list.ticks());
-    });
-    ListedPrice& listed = result_.prices[price_of_node_.at(node)];
-    ChargedTime charged;
+  // Its lines by period, the shorter periods first.
+  std::vector<PeriodLines> by_period(const std::vector<std::size_t>& lines) const {
+    std::map<std::pair<std::uint64_t, Interval>, PeriodLines> sorted;
     for (const std::size_t i : lines) {
-      const std::uint64_t fresh = charged.add(charges_[i].charge_period);
-      const Int128 time = stated_time(charges_[i]).value_or(Int128{fresh} * kTimePerMs);
-      keep_commitment(node, charges_[i], listed);
-      if (time == 0) {
-        result_.dropped.insert(i);
-        continue;
+      const Charge& charge = charges_[i];
+      const Interval& period = charge.charge_period;
+      const Int128 whole = Int128{period.length_ms()} * kTimePerMs;
+      PeriodLines& same =
+          sorted
+              .try_emplace({period.length_ms(), period},
+                           PeriodLines{.period = period, .stated = {}, .by_period = {}})
+              .first->second;
+      const auto stated = stated_time(charge);
+      // More hours than the period has are of its cores or GPUs.
+      if (stated && *stated <= whole && -*stated <= whole) {
+        same.stated.push_back({i, *stated});
+      } else {
+        same.by_period.push_back({i, value_of(charge) < 0 ? -whole : whole});
       }
-      price_line(charges_[i], listed, time);
+    }
+    std::vector<PeriodLines> result;
+    for (auto& [key, same] : sorted) {
+      for (auto* each : {&same.stated, &same.by_period}) {
+        std::ranges::stable_sort(*each, {}, [&](const TimedLine& line) {
+          return -charges_[line.at].costs.list.ticks();
+        });
+      }
+      result.push_back(std::move(same));
+    }
+    return result;
+  }
+
+  static Int128 value_of(const Charge& charge) {
+    return charge.costs.list.ticks() + charge.costs.effective.ticks();
+  }
+
+  // The hours that lines of one period state. What a commitment covers and what none does are
+  // different hours, and so are lines of one SKU; SKUs beside each other are the same hours.
+  Int128 stated_in(const PeriodLines& same) const {
+    using Payment = std::pair<std::string_view, std::optional<PricingCategory>>;
+    std::map<Payment, std::map<std::string_view, Int128>> by_sku;
+    for (const TimedLine& line : same.stated) {
+      const Charge& charge = charges_[line.at];
+      by_sku[{charge.commitment_discount_id, charge.pricing_category}]
+            [charge.sku_id.empty() ? charge.sku_meter : charge.sku_id] += line.time;
+    }
+    Int128 time = 0;
+    for (const auto& [payment, skus] : by_sku) {
+      Int128 most = 0;
+      Int128 least = 0;
+      for (const auto& [sku, hours] : skus) {
+        most = std::max(most, hours);
+        least = std::min(least, hours);
+      }
+      time += most + least;
+    }
+    return time;
+  }
+
+  // Each time of the node once, however many lines it has.
+  void price_node(std::uint32_t node, const std::vector<std::size_t>& lines) {
+    const std::vector<PeriodLines> periods = by_period(lines);
+    NodeTime taken;
+    NodeTime spoken_for;
+    for (const PeriodLines& same : periods) {
+      if (same.stated.empty()) continue;
+      const Int128 stated = stated_in(same);
+      spoken_for.take(same.period, Int128{same.period.length_ms()} * kTimePerMs);
+      share_out(node, same.stated, stated > 0 ? taken.take(same.period, stated) : stated, true);
+    }
+    NodeTime refunded = spoken_for;
+    for (const PeriodLines& same : periods) {
+      if (same.by_period.empty()) continue;
+      const Int128 whole = Int128{same.period.length_ms()} * kTimePerMs;
+      Int128 value = 0;
+      bool is_any_negative = false;
+      bool is_refund = false;
+      for (const TimedLine& line : same.by_period) {
+        value += value_of(charges_[line.at]);
+        is_any_negative = is_any_negative || line.time < 0;
+        // Discounts are less than zero, too, and no hours.
+        is_refund = is_refund || (line.time < 0 && charges_[line.at].is_correction);
+      }
+      Int128 time = 0;
+      if (value > 0 || !is_any_negative) {
+        time = spoken_for.take(same.period, whole);
+      } else if (value < 0 && is_refund) {
+        time = -refunded.take(same.period, whole);
+      }
+      share_out(node, same.by_period, time, false);
+    }
+  }
+
+  // Divides the time among lines, the dearer ones first, refunds as they are or as few as can be.
+  void share_out(std::uint32_t node, const std::vector<TimedLine>& lines, Int128 time,
+                 bool are_refunds_kept) {
+    Int128 charged = 0;
+    Int128 refunds = 0;
+    for (const TimedLine& line : lines) (line.time > 0 ? charged : refunds) += line.time;
+    refunds = are_refunds_kept ? std::max(refunds, time - charged) : std::min(Int128{0}, time);
+    charged = time - refunds;
+    ListedPrice& listed = result_.prices[price_of_node_.at(node)];
+    for (const TimedLine& line : lines) {
+      Int128& left = line.time > 0 ? charged : refunds;
+      const Int128 part = line.time > 0 ? std::min(line.time, left) : std::max(line.time, left);
+      left -= part;
+      keep_commitment(node, charges_[line.at], listed);
+      if (part == 0) {
+        result_.dropped.insert(line.at);
+      } else {
+        price_line(charges_[line.at], listed, part);
+      }
     }
   }
 

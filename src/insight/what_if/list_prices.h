@@ -1,10 +1,12 @@
 // Nodes at list prices: of their own type, another provider, another tier or date.
 //
-// Each hour that the bill charges for a node costs the listed price instead. Hours are a line's
-// quantity where its unit is hours; else the line's period, as far as no other line of the node has
-// charged for it. What no price list can know stays: credits, taxes and fees of these nodes. What a
-// commitment covered is charged at the listed price, and what the commitment cost goes on as its
-// unused part, until the scenario ends it.
+// Each hour that the bill charges for a node costs the listed price once, however it is cut into
+// lines. Hours are what lines state in hours: those of one SKU, and of usage that was paid in
+// different ways, add up to at most their period; those of SKUs beside each other are the same.
+// Other lines, and those that state more hours than their period has (of cores or GPUs), count by
+// their period, as far as no other line of the node has charged for it. What no price list can know
+// stays: credits, taxes and fees of these nodes. What a commitment covered is charged at the listed
+// price, and what the commitment cost goes on as its unused part, until the scenario ends it.
 #pragma once
 
 #include <cstddef>

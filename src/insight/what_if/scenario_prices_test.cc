@@ -236,6 +236,79 @@ TEST(ScenarioPrices, ALineCountsByItsHoursAndNoneTwice) {
   EXPECT_EQ(result->prices.front().rate.source, "aws-changes");
 }
 
+// A line of some hours, as its unit says them.
+struct BilledHours {
+  int begin;  // hour of the month
+  int period;
+  std::string hours;  // empty: it states none
+  std::string sku = {};
+  int cost = 100;
+  PricingCategory pricing = PricingCategory::kStandard;
+};
+
+TEST(ScenarioPrices, ANodeHourHasOnePriceHoweverItsBillIsCut) {
+  const std::pair<std::vector<BilledHours>, int> cases[] = {
+      // Two lines of a day beside each other, and lines that divide it.
+      {{{0, 24, "24"}, {0, 24, "24"}}, 24},
+      {{{0, 24, "24", "core"}, {0, 24, "24", "gpu"}}, 24},
+      {{{0, 24, "5", "core"}, {0, 24, "5", "gpu"}}, 5},
+      {{{0, 24, "15", "a"}, {0, 24, "9", "b", 100, PricingCategory::kCommitted}}, 24},
+      {{{0, 24, "15", "a"}, {0, 24, "9", "a"}}, 24},
+      {{{0, 1, "0.75"}, {0, 1, "0.25"}}, 1},
+      // Hours of cores, GPUs and gibibytes aren't the node's.
+      {{{0, 24, "2304", "core"}, {0, 24, "192", "gpu"}, {0, 24, "", "ram"}}, 24},
+      {{{0, 1, "96", "core"}, {0, 1, "8", "gpu"}, {1, 1, "96", "core"}, {1, 1, "8", "gpu"}}, 2},
+      {{{0, 24, "480", "core"}, {0, 24, "5", "node"}}, 5},
+      // Less hours than the period, stated.
+      {{{0, 24, "5"}}, 5},
+      {{{0, 24, "5"}, {0, 24, ""}}, 5},
+      // Hours, days and the month over each other.
+      {{{0, 744, "744"}, {0, 24, "24"}, {3, 1, "1"}, {24, 24, "24"}}, 744},
+      {{{3, 1, "1"}, {3, 1, "1"}, {0, 24, "5"}}, 6},
+      {{{0, 24, ""}, {12, 24, ""}, {0, 744, ""}}, 744},
+      // Refunds.
+      {{{0, 24, "24"}, {0, 24, "-4", "", -20}}, 20},
+      {{{0, 24, "24"}, {0, 24, "-24", "", -100}, {0, 24, "24"}}, 24},
+      {{{0, 24, "24", "core"},
+        {0, 24, "24", "gpu"},
+        {0, 24, "-2", "core", -10},
+        {0, 24, "-2", "gpu", -10}},
+       22},
+      {{{0, 24, "24"}, {24, 24, "24"}, {0, 744, "-6", "", -20}}, 42},
+      {{{0, 24, "2304", "core"},
+        {0, 24, "192", "gpu"},
+        {0, 24, "-2304", "core", -100},
+        {0, 24, "-192", "gpu", -100},
+        {24, 24, "24"}},
+       24},
+      {{{0, 24, ""}, {0, 24, "", "", -30}}, 24},  // a discount
+      {{{0, 24, "24"}, {0, 744, "", "", -30}}, 24},
+  };
+  for (const auto& [lines, hours] : cases) {
+    PricedFleet fleet;
+    fleet.charges.clear();
+    std::string text;
+    for (const BilledHours& each : lines) {
+      Charge& line = fleet.add_line("i-a-1", kPricedMarch.begin() + std::chrono::hours(each.begin),
+                                    each.period, each.cost);
+      if (!each.hours.empty()) {
+        line.pricing_unit = "hour";
+        line.pricing_quantity = parse_decimal(each.hours)->value;
+      }
+      line.sku_id = each.sku;
+      line.pricing_category = each.pricing;
+      text += " " + std::to_string(each.period) + ":" + each.hours + each.sku;
+    }
+    // 21.957642 an hour.
+    const Money expected =
+        Money::from_ticks(parse_decimal("21.957642")->value.ticks() * Int128{hours}, kUsd);
+    EXPECT_EQ(bill(fleet, "list-price=same"), to_text(expected.amount()) + " USD") << text;
+    const auto result = priced(fleet, "list-price=same");
+    ASSERT_TRUE(result.has_value());
+    EXPECT_EQ(result->prices.front().cost, expected.ticks()) << text;
+  }
+}
+
 TEST(ScenarioPrices, ACommitmentIsOwedUntilItEnds) {
   PricedFleet fleet;
   fleet.cover_first_day();
@@ -282,6 +355,53 @@ TEST(ScenarioPrices, BoughtCommitmentsCostWhatTheyCost) {
   EXPECT_EQ(bought.unused, Money::from_units(8928, kUsd));
   EXPECT_EQ(bought.replaced, Money::from_units(29760, kUsd));
   EXPECT_EQ(bought.term_cost, Money::from_units(36 * 8760, kUsd));
+}
+
+TEST(ScenarioPrices, ACommitmentCoversANodeHourOnceWithAllItsLines) {
+  PricedFleet fleet;
+  fleet.charges.clear();
+  // Each node at 20 an hour: by the day in two lines, one of them for the whole month.
+  for (const std::string name : {"i-a-1", "i-a-2"}) {
+    for (int day = 0; day < 31; ++day) {
+      fleet.add_line(name, kPricedMarch.begin() + std::chrono::hours(24 * day), 24, 400);
+    }
+    fleet.add_line(name, kPricedMarch.begin(), 744, 80 * 31);
+  }
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"commitment-buy=1@12", "23808 USD"},
+      {"commitment-buy=2@12/1y", "17856 USD"},
+      {"commitment-buy=3@12/3y", "26784 USD"},
+      {"commitment-buy=1@12;commitment-buy=1@13", "18600 USD"},
+      {"commitment-buy=1@12:from=2026-03-11", "25728 USD"},
+      {"commitment-buy=12@60%", "23808 USD"},
+      // 384 h of both and then the first 360 h of both, or of one.
+      {"commitment-buy=2@12:from=2026-03-16;commitment-buy=1@12", "25344 USD"},
+      {"commitment-buy=1@12:from=2026-03-16;commitment-buy=1@12", "20736 USD"},
+  };
+  for (const auto& [line, expected] : cases) {
+    EXPECT_EQ(bill(fleet, line), expected) << line;
+    EXPECT_EQ(bill(fleet, line, &Costs::contracted), "29760 USD") << line;
+  }
+}
+
+TEST(ScenarioPrices, WhatOneCommitmentCoversTheNextDoesNot) {
+  PricedFleet fleet;
+  fleet.charges.clear();
+  fleet.add_line("i-a-1", kPricedMarch.begin(), 744, 14880);  // 20 an hour
+  for (const char* line : {"commitment-buy=1@20:from=2026-03-16;commitment-buy=1@20",
+                           "commitment-buy=20@100%:from=2026-03-16;commitment-buy=20@100%",
+                           "commitment-buy=1@20:from=2026-03-16;commitment-buy=20@100%",
+                           "commitment-buy=20@100%:from=2026-03-16;commitment-buy=1@20"}) {
+    const auto result = priced(fleet, line);
+    ASSERT_TRUE(result.has_value()) << result.error().message;
+    ASSERT_EQ(result->commitments.size(), 2u);
+    const BoughtCommitment& later = result->commitments.front();
+    const BoughtCommitment& rest = result->commitments.back();
+    EXPECT_EQ(later.replaced, Money::from_units(384 * 20, kUsd)) << line;
+    EXPECT_EQ(later.unused, Money::zero(kUsd)) << line;
+    EXPECT_EQ(rest.replaced, Money::from_units(360 * 20, kUsd)) << line;
+    EXPECT_EQ(rest.unused, Money::from_units(384 * 20, kUsd)) << line;
+  }
 }
 
 TEST(ScenarioPrices, UsedAndUnusedAddUpToTheCommitment) {
