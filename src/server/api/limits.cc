@@ -55,6 +55,10 @@ server::Response get_limit_stops(const Services& services, const server::Request
   const bool is_stage =
       stage.empty() || std::ranges::find(kStopStageWords, stage) != std::end(kStopStageWords);
   if (!is_stage) params.reject("stage", "due, announced or exempt");
+  if (format_name == "commands" && is_stage && !stage.empty() &&
+      stage != kStopStageWords[static_cast<std::size_t>(StopStage::kDue)]) {
+    params.reject("stage", "commands are of what is due; leave it out");
+  }
   const auto cluster = params.text("cluster");
   // The same number is another job on another cluster.
   if (format_name == "commands" && !cluster && services.config.clusters.size() > 1) {

@@ -5901,7 +5901,7 @@ export interface operations {
     getLimitStops: {
         parameters: {
             query?: {
-                /** @description Only this stage. */
+                /** @description Only this stage; commands are of what is due alone. */
                 stage?: "due" | "announced" | "exempt";
                 /** @description Only this cluster; required for commands where there are several. */
                 cluster?: string;
