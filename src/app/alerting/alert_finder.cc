@@ -494,7 +494,7 @@ AlertFindings AlertFinder::find(Date today, Instant now, const AlertBook& book) 
   find_in_approvals(now, found);
   if (sources_.limit_stops) {
     const guardrails::StopState state = sources_.limit_stops();
-    add(limit_conditions(state, list_limit_stops(state, view_.get(), config_, now), config_));
+    add(limit_conditions(state, list_limit_stops(state, view_.get(), config_, now), config_, now));
   }
   look_at_days(today, now, book);
   reconcile(now);

@@ -43,12 +43,14 @@ std::string named_stops(const LimitStops& stops, const std::string& limit, StopS
 }  // namespace
 
 std::vector<AlertCondition> limit_conditions(const guardrails::StopState& state,
-                                             const LimitStops& stops, const Config& config) {
+                                             const LimitStops& stops, const Config& config,
+                                             Instant now) {
   std::vector<AlertCondition> conditions;
   for (const guardrails::UsageLimit& limit : config.guardrails->limits) {
     const auto at = state.notices.find(limit.name);
     if (at == state.notices.end() || !limit.stop_running) continue;
     const guardrails::StopNotice& notice = at->second;
+    if (!notice.is_of_month(now)) continue;
     const auto add = [&](std::string_view rule, std::string summary, bool is_repeated) {
       conditions.push_back({.rule = std::string(rule),
                             .scope = notice.scope(),

@@ -19,7 +19,8 @@ namespace pennyweight {
 // limit_stop_notice: the grace of a limit has begun; told once. limit_stop_due: it is over, and
 // these workloads may be stopped. The owner of both is the value of the limit.
 std::vector<AlertCondition> limit_conditions(const guardrails::StopState& state,
-                                             const LimitStops& stops, const Config& config);
+                                             const LimitStops& stops, const Config& config,
+                                             Instant now);
 
 // By the scopes of notices, when somebody was told of each: a receiver hears of it at once, and
 // what was last sent to it arrived.

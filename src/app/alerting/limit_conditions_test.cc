@@ -22,6 +22,8 @@ guardrails::StopNotice noticed_limit() {
   return {.limit = "nlp",
           .is_of_money = true,
           .because = "100.00 USD of 100.00 USD are spent this month",
+          .month = *parse_instant("2026-03-01T00:00:00Z"),
+          .month_end = *parse_instant("2026-04-01T00:00:00Z"),
           .since = kNoticed,
           .seen = kNoticed};
 }
@@ -57,7 +59,8 @@ LimitStops stops_of(StopStage stage, int count) {
 
 TEST(LimitConditions, AnOwnerHearsOfTheGraceAndThenOfItsEnd) {
   const guardrails::StopState state{.notices = {{"nlp", noticed_limit()}}};
-  auto found = limit_conditions(state, stops_of(StopStage::kAnnounced, 10), config_with_stops());
+  auto found =
+      limit_conditions(state, stops_of(StopStage::kAnnounced, 10), config_with_stops(), kNoticed);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].rule, guardrails::kStopNoticeRule);
   EXPECT_EQ(found[0].owner, "nlp");
@@ -66,20 +69,23 @@ TEST(LimitConditions, AnOwnerHearsOfTheGraceAndThenOfItsEnd) {
   EXPECT_THAT(found[0].summary, HasSubstr("not before 2026-03-04T09:00:00Z: 10 workloads with 20 "
                                           "GPUs: lab/0, lab/1, lab/2"));
   EXPECT_THAT(found[0].summary, HasSubstr("and 2 more"));
-  found = limit_conditions(state, stops_of(StopStage::kDue, 1), config_with_stops());
+  found = limit_conditions(state, stops_of(StopStage::kDue, 1), config_with_stops(), kNoticed);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[1].rule, "limit_stop_due");
   EXPECT_THAT(found[1].summary, HasSubstr("1 workload with 2 GPUs: lab/0 may be stopped"));
-  found = limit_conditions(state, stops_of(StopStage::kExempt, 1), config_with_stops());
+  found = limit_conditions(state, stops_of(StopStage::kExempt, 1), config_with_stops(), kNoticed);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found[0].summary, HasSubstr("nothing that is known runs now"));
-  EXPECT_TRUE(limit_conditions({}, {}, config_with_stops()).empty());
+  EXPECT_TRUE(limit_conditions(state, stops_of(StopStage::kDue, 1), config_with_stops(),
+                               noticed_limit().month_end)
+                  .empty());
+  EXPECT_TRUE(limit_conditions({}, {}, config_with_stops(), kNoticed).empty());
 }
 
 TEST(LimitConditions, SomebodyIsToldOnceAReceiverHasIt) {
   const Config config = config_with_stops();
   const guardrails::StopState state{.notices = {{"nlp", noticed_limit()}}};
-  const AlertCondition condition = limit_conditions(state, {}, config)[0];
+  const AlertCondition condition = limit_conditions(state, {}, config, kNoticed)[0];
   Alert alert{.condition = condition};
   alert.notified = kNoticed;
   AlertsNow now;

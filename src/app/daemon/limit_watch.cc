@@ -120,7 +120,7 @@ bool LimitWatch::record(std::string_view action, const guardrails::StopNotice& n
   return done.has_value();
 }
 
-void LimitWatch::step_notices(std::span<const guardrails::LimitUse> uses, Instant month,
+void LimitWatch::step_notices(std::span<const guardrails::LimitUse> uses, const Interval& month,
                               Instant now) {
   guardrails::StopState state = stops();
   const auto changes = guardrails::step_stop_notices(state.notices, uses, month, now);
@@ -173,10 +173,9 @@ void LimitWatch::measure() {
     log_.warn_hourly("limits", "limit " + use.limit.name,
                      {{"limit", use.limit.name}, {"why", use.problem}});
   }
-  const Instant month =
-      BillingPeriod::containing(now, config_.policy.time_zone).to_interval().begin();
+  const Interval month = BillingPeriod::containing(now, config_.policy.time_zone).to_interval();
   step_notices(uses, month, now);  // by what was measured now, and by nothing that was kept
-  kept_.fill(uses, now, month);
+  kept_.fill(uses, now, month.begin());
   const std::lock_guard lock(mutex_);
   uses_ = std::make_shared<const LimitUses>(std::move(uses));
 }

@@ -72,7 +72,7 @@ class LimitWatch {
   void measure();
   void measure_budgets();
   void load_notices();
-  void step_notices(std::span<const guardrails::LimitUse> uses, Instant month, Instant now);
+  void step_notices(std::span<const guardrails::LimitUse> uses, const Interval& month, Instant now);
   bool record(std::string_view action, const guardrails::StopNotice& notice);
 
   const Config& config_;

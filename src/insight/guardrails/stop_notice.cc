@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::string_view kStopHeader = "pennyweight stop notices 1";
 constexpr std::size_t kAboutBytesMax = 2'000;
+constexpr std::size_t kStopFields = 9;
+constexpr std::size_t kStopFieldsWithoutMonth = 7;  // an earlier version of the file
 
 bool is_of_money_used_up(const LimitUse& use) {
   return use.limit.per_month && use.spent && use.spent->ticks() >= use.limit.per_month->ticks();
@@ -66,8 +68,8 @@ std::string StopNotice::scope() const {
   return fmt::format("{} {}", limit, pennyweight::to_text(since));
 }
 
-StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> uses, Instant month,
-                              Instant now) {
+StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> uses,
+                              const Interval& month, Instant now) {
   StopChanges changes;
   StopNotices next;
   for (const LimitUse& use : uses) {
@@ -76,11 +78,13 @@ StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> us
     const auto former = notices.find(limit.name);
     const bool is_of_money = is_of_money_used_up(use);
     if (use.is_exhausted()) {
-      const std::string about = notice_about(limit, is_of_money, month);
+      const std::string about = notice_about(limit, is_of_money, month.begin());
       if (former != notices.end() && former->second.about == about) {
         StopNotice& notice = next.emplace(limit.name, former->second).first->second;
         if (notice.is_measured) notice.observed_ms += observed_gap_ms(notice.seen, now);
         notice.is_measured = true;
+        notice.month = month.begin();
+        notice.month_end = month.end();
         notice.seen = now;
         notice.because = why_used_up(use, is_of_money);
         continue;
@@ -89,15 +93,20 @@ StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> us
                               .about = about,
                               .is_of_money = is_of_money,
                               .because = why_used_up(use, is_of_money),
+                              .month = month.begin(),
+                              .month_end = month.end(),
                               .since = now,
                               .seen = now};
       changes.begun.push_back(next.emplace(limit.name, notice).first->second);
     } else if (use.state() == "unknown" && former != notices.end() &&
-               former->second.about == notice_about(limit, former->second.is_of_money, month)) {
+               former->second.about ==
+                   notice_about(limit, former->second.is_of_money, month.begin())) {
       // Nothing is known of it now: the grace stands still.
       StopNotice& notice = next.emplace(limit.name, former->second).first->second;
       notice.seen = now;
       notice.is_measured = false;
+      notice.month = month.begin();
+      notice.month_end = month.end();
     }
   }
   for (const auto& [name, notice] : notices) {
@@ -111,7 +120,7 @@ StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> us
 bool is_grace_over(const StopNotice& notice, const StopTerms& terms, const StopState& state,
                    Instant now) {
   const auto told = state.told.find(notice.scope());
-  if (told == state.told.end() || !notice.is_measured) return false;
+  if (told == state.told.end() || !notice.is_measured || !notice.is_of_month(now)) return false;
   const std::chrono::milliseconds grace{terms.grace_ms};
   const bool is_fresh = notice.seen <= now && now - notice.seen <= kStopAgeMax;
   return is_fresh && notice.observed_ms >= terms.grace_ms && now - told->second >= grace &&
@@ -131,10 +140,11 @@ Instant stops_from(const StopNotice& notice, const StopTerms& terms, const StopS
 std::string stop_notices_text(const StopNotices& notices) {
   std::string text = std::string(kStopHeader) + "\n";
   for (const auto& [name, notice] : notices) {
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", notice.limit, notice.about,
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", notice.limit, notice.about,
                         notice.is_of_money ? "money" : "hours", notice.because,
                         pennyweight::to_text(notice.since), pennyweight::to_text(notice.seen),
-                        notice.observed_ms);
+                        notice.observed_ms, pennyweight::to_text(notice.month),
+                        pennyweight::to_text(notice.month_end));
   }
   return text;
 }
@@ -153,13 +163,16 @@ Result<StopNotices> parse_stop_notices(std::string_view text) {
       continue;
     }
     const auto fields = fields_of(line);
-    if (fields.size() != 7) return std::unexpected(broken);
+    const bool has_month = fields.size() == kStopFields;
+    if (!has_month && fields.size() != kStopFieldsWithoutMonth) return std::unexpected(broken);
     const auto observed = parse_count(fields[6], std::numeric_limits<std::int64_t>::max());
     if (!observed) return std::unexpected(broken);
     const StopNotice notice{.limit = std::string(fields[0]),
                             .about = std::string(fields[1]),
                             .is_of_money = fields[2] == "money",
                             .because = std::string(fields[3]),
+                            .month = has_month ? TRY(parse_instant(fields[7])) : Instant{},
+                            .month_end = has_month ? TRY(parse_instant(fields[8])) : Instant{},
                             .since = TRY(parse_instant(fields[4])),
                             .seen = TRY(parse_instant(fields[5])),
                             .observed_ms = *observed,

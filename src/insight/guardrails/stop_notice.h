@@ -26,7 +26,11 @@ struct StopNotice {
   std::string about = {};  // the month and the terms; of others it would be another notice
   bool is_of_money =
       false;  // money is used up; else GPU-hours alone, so only work with GPUs counts
-  std::string because = {};       // "20,400.00 USD of 20,000.00 USD are spent this month"
+  std::string because = {};  // "20,400.00 USD of 20,000.00 USD are spent this month"
+  // The month whose limit is used up: from and until then. Of an earlier version of the file it is
+  // not known before the next look.
+  Instant month = {};
+  Instant month_end = {};
   Instant since = {};             // when the limit was first seen to be used up
   Instant seen = {};              // when that was last looked at
   std::uint64_t observed_ms = 0;  // for how long it was seen to be used up
@@ -36,6 +40,8 @@ struct StopNotice {
 
   // "nlp 2026-03-27T10:00:00Z": no other notice has it.
   std::string scope() const;
+  // Whether it is of the month of `now`; of another month nothing is due or announced.
+  bool is_of_month(Instant now) const { return month <= now && now < month_end; }
 };
 using StopNotices = std::map<std::string, StopNotice>;  // by the names of limits
 
@@ -49,9 +55,9 @@ struct StopChanges {
 };
 
 // Brings the notices up to `now`. `uses`: as just measured, without what was known earlier.
-// `month`: when the month of `now` begins.
-StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> uses, Instant month,
-                              Instant now);
+// `month`: that of `now`.
+StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> uses,
+                              const Interval& month, Instant now);
 
 // What is known of notices, besides them.
 struct StopState {
@@ -64,7 +70,7 @@ struct StopState {
 inline constexpr std::chrono::minutes kStopAgeMax{5};
 
 // Whether the grace is over: it was observed, and somebody was told that long ago. False while the
-// limit can't be measured.
+// limit can't be measured, and in another month.
 bool is_grace_over(const StopNotice& notice, const StopTerms& terms, const StopState& state,
                    Instant now);
 // From when on work may be stopped, at the earliest, as far as that is known now.

@@ -13,6 +13,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 
 const Instant kStopMonth = from_unix_seconds(1'772'323'200);  // 2026-03-01
+const hours kStopMonthLength{24 * 31};
 const Instant kStopNoon = kStopMonth + hours(12);
 
 Money stop_usd(std::int64_t units) { return Money::from_units(units, kUsd); }
@@ -36,7 +37,8 @@ struct StopSimulation {
   bool tells = true;
 
   void look(const LimitUse& use) {
-    const StopChanges changes = step_stop_notices(notices, std::vector{use}, month, now);
+    const StopChanges changes = step_stop_notices(notices, std::vector{use},
+                                                  Interval(month, month + kStopMonthLength), now);
     begun += changes.begun.size();
     withdrawn += changes.withdrawn.size();
     for (const StopNotice& notice : changes.begun) {
@@ -121,10 +123,40 @@ TEST(StopNotice, AnotherMonthBeginsAnew) {
   StopSimulation serve;
   serve.look(spent_of_limit(150));
   serve.look_each_minute(spent_of_limit(150), 59);
-  serve.month += hours(24 * 31);
+  serve.month += kStopMonthLength;
+  serve.now = serve.month;
   serve.look_each_minute(spent_of_limit(150), 5);
   EXPECT_FALSE(serve.is_due(spent_of_limit(150)));
   EXPECT_EQ(serve.withdrawn, 1U);
+}
+
+TEST(StopNotice, AtTheTurnOfTheMonthNothingIsDueBeforeTheNextLook) {
+  StopSimulation serve;
+  const LimitUse use = spent_of_limit(150);
+  serve.now = kStopMonth + kStopMonthLength - minutes(62);
+  serve.look(use);
+  serve.look_each_minute(use, 61);
+  EXPECT_TRUE(serve.is_due(use));
+  EXPECT_TRUE(serve.notices.at("nlp").is_of_month(serve.now));
+  serve.now += std::chrono::milliseconds(59'999);
+  EXPECT_TRUE(serve.is_due(use));
+  serve.now += std::chrono::milliseconds(1);
+  EXPECT_FALSE(serve.is_due(use));
+  EXPECT_FALSE(serve.notices.at("nlp").is_of_month(serve.now));
+  serve.now += std::chrono::seconds(30);
+  EXPECT_FALSE(serve.is_due(use));
+  EXPECT_FALSE(serve.notices.at("nlp").is_of_month(kStopMonth - minutes(1)));
+}
+
+TEST(StopNotice, AFileWithoutMonthsIsReadAndNothingOfItIsDue) {
+  const std::string text =
+      "pennyweight stop notices 1\nnlp\tmoney\tmoney\tspent\t2026-03-01T12:00:00Z\t"
+      "2026-03-01T13:00:00Z\t3600000\n";
+  const auto read = parse_stop_notices(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->at("nlp").observed_ms, 3'600'000U);
+  EXPECT_FALSE(read->at("nlp").is_of_month(kStopNoon + hours(1)));
+  EXPECT_FALSE(parse_stop_notices(text.substr(0, text.size() - 1) + "\t2026-03-01T00:00:00Z\n"));
 }
 
 TEST(StopNotice, AClockThatJumpsShortensNothing) {
@@ -192,6 +224,7 @@ TEST(StopNotice, ARestartKeepsTheGraceThatWasSeenAndWaitsForALook) {
   const auto read = parse_stop_notices(stop_notices_text(serve.notices));
   ASSERT_TRUE(read) << read.error().message;
   serve.notices = *read;
+  EXPECT_TRUE(serve.notices.at("nlp").is_of_month(serve.now));
   EXPECT_FALSE(serve.is_due(use));
   serve.now += hours(48);  // serve was down
   serve.look(use);

@@ -130,6 +130,8 @@ LimitStops list_limit_stops(const StopState& state, const ViewRows* view, const 
     const auto at = state.notices.find(limit.name);
     if (at == state.notices.end() || !limit.stop_running) continue;
     const StopNotice& notice = at->second;
+    // The next look takes it back.
+    if (!notice.is_of_month(now)) continue;
     const bool is_over = is_grace_over(notice, *limit.stop_running, state, now);
     const Instant from = stops_from(notice, *limit.stop_running, state, now);
     for (const LiveRow& row : view->rows) {

@@ -93,6 +93,8 @@ StopState stop_state(bool is_of_money = true) {
   const StopNotice notice{.limit = "nlp",
                           .is_of_money = is_of_money,
                           .because = "100.00 USD of 100.00 USD are spent this month",
+                          .month = *parse_instant("2026-03-01T00:00:00Z"),
+                          .month_end = *parse_instant("2026-04-01T00:00:00Z"),
                           .since = kStopNow - std::chrono::hours(2),
                           .seen = kStopNow,
                           .observed_ms = 2 * 3'600'000};
@@ -158,6 +160,19 @@ TEST(LimitStops, NothingIsDueThatIsNotToldMeasuredOrSeen) {
   EXPECT_EQ(
       stop_commands(list_limit_stops(untold, view.get(), stop_config(), kStopNow)).find("scancel"),
       std::string::npos);
+}
+
+TEST(LimitStops, OfAnotherMonthNothingIsDueOrAnnounced) {
+  const auto view = stop_view({{"lab", {"1"}}});
+  for (const bool is_told : {true, false}) {
+    StopState state = stop_state();
+    if (!is_told) state.told.clear();
+    EXPECT_EQ(told_stops(state, view.get(), stop_config()).size(), 1U);
+    state.notices.at("nlp").month_end = kStopNow;
+    const LimitStops stops = list_limit_stops(state, view.get(), stop_config(), kStopNow);
+    EXPECT_TRUE(stops.stops.empty());
+    EXPECT_TRUE(stops.notes.empty());
+  }
 }
 
 TEST(LimitStops, WhatIsExemptGoesOn) {
