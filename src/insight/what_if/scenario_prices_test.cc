@@ -363,9 +363,9 @@ TEST(ScenarioPrices, ACommitmentCoversANodeHourOnceWithAllItsLines) {
   // Each node at 20 an hour: by the day in two lines, one of them for the whole month.
   for (const std::string name : {"i-a-1", "i-a-2"}) {
     for (int day = 0; day < 31; ++day) {
-      fleet.add_line(name, kPricedMarch.begin() + std::chrono::hours(24 * day), 24, 400);
+      fleet.add_line(name, kPricedMarch.begin() + std::chrono::hours(24 * day), 24, 16 * 24);
     }
-    fleet.add_line(name, kPricedMarch.begin(), 744, 80 * 31);
+    fleet.add_line(name, kPricedMarch.begin(), 744, 4 * 744);
   }
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"commitment-buy=1@12", "23808 USD"},
