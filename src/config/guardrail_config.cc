@@ -956,7 +956,9 @@ ConfigKeys guardrail_config_keys() {
        "The dimension, and the label, whose value says that work is theirs."},
       {"guardrails.limits[].value", "text", "", "Its value; without it, the name."},
       {"guardrails.limits[].per_month", "amount", "",
-       "What they may cost in a month. A hard limit stops new work, and never work that runs."},
+       "What they may cost in a month. A hard limit stops new work, and what runs only where it "
+       "has "
+       "stop_running."},
       {"guardrails.limits[].gpu_hours", "number", "", "GPU-hours in a month; as per_month."},
       {"guardrails.limits[].gpus", "mapping", "",
        "GPUs at once by model, such as `H100-SXM5-80GB: 16`; for the exports."},

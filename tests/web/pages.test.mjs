@@ -1,7 +1,8 @@
 // Every page at two sizes and in both themes: it shows its head, nothing is thrown, stopped by the
 // content security policy or reported in red, it is no wider than the window, and axe finds nothing
 // serious. The same for a first start, where every page has to say what to connect next. Each page is
-// reached by a link on a phone, whose window then becomes a desk's; and loaded by its address on the desk.
+// reached by a link on a phone, whose window then becomes a desk's; and loaded by its address on the desk, but for tabs and views
+// of a page, and for the first start.
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
 import {axe, axe_in_themes, enter, follow, go, launch, open, PAGES, program, serve, settled, SIZES, THEMES, too_wide} from './browser.mjs';

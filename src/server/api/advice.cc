@@ -69,7 +69,8 @@ Response get_advice(const Services& services, const Request& request) {
   if (!result) return refusal(result.error());
   const auto converted = convert_advice(
       *result, [&](const Money& amount) { return queries.in_currency(amount, result->month); });
-  if (!converted) return refusal(converted.error());
+  // Not 404, which says that there is no such month.
+  if (!converted) return server::problem(422, "Bad parameter", converted.error().message);
   std::vector<Table> tables;
   if (id) {
     auto detail = advice_detail(*result, *id);

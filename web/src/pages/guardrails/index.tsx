@@ -19,6 +19,9 @@ interface Asked {
   report?: string; // the path of the same as a PDF
 }
 
+// What is known at this moment, which a note says where it has no rows.
+const isOfNow = ({ title }: { title: string }) => title === "What runs now" || title === "Work that limits stop";
+
 function TablesPage({ title, lead, path, ofMonth, key, report }: Asked) {
   const { month } = useMonth();
   const query = useQuery<Tables>(path, ofMonth ? { month } : {});
@@ -32,14 +35,14 @@ function TablesPage({ title, lead, path, ofMonth, key, report }: Asked) {
   return (
     <div class="stack">
       <PageHead title={title} lead={lead}>
-        {report && query.data && (
+        {report && query.data?.tables.some((table) => !isOfNow(table)) && (
           <LinkButton small tone="quiet" icon="download" download={`compliance-${month}.pdf`} href={address(report, { month })}>PDF</LinkButton>
         )}
       </PageHead>
       {query.error?.status === 404 ? none(query.error.message) : (
         <Loaded query={query}>
           {({ tables }) => {
-            const filled = tables.filter((table) => table.rows.length > 0);
+            const filled = tables.filter((table) => table.rows.length > 0 || (isOfNow(table) && (table.notes ?? []).length > 0));
             return filled.length === 0 ? none(`The configuration states it in ${key}.`) : (
               <div class="stack">
                 {filled.map((table, i) => (
@@ -62,7 +65,7 @@ export const GuardrailsPage = () => TablesPage({
 });
 export const LimitsPage = () => TablesPage({
   title: "Limits", path: "/limits", ofMonth: false, key: "guardrails.limits",
-  lead: "What teams and clients may use this month. A hard limit that is used up stops new work, and never work that runs.",
+  lead: "What teams and clients may use this month. A hard limit that is used up stops new work, and what runs only where it says so (stop_running).",
 });
 export const CompliancePage = () => TablesPage({
   title: "Compliance", path: "/compliance", ofMonth: true, key: "guardrails.clients", report: "/compliance/report",

@@ -8,7 +8,7 @@ import { useSession } from "../../app/session";
 import { Card, Figure, Grid } from "../../components/card";
 import { LinkButton } from "../../components/controls";
 import { Change, Money } from "../../components/money";
-import { Empty, Loaded, Skeleton } from "../../components/states";
+import { Empty, ErrorNote, Loaded, Skeleton } from "../../components/states";
 import { Table, type Column } from "../../components/table";
 import { Why } from "../../components/why";
 import { only } from "../../util/filter";
@@ -77,7 +77,7 @@ function Advice({ name, month }: { name: string; month: string }) {
   const mine = (advice.data?.tables ?? []).map((table) => ({ currency: table.currency ?? "", some: proposalsOf(table).filter((one) => one.team === name) })).filter(({ some }) => some.length > 0);
   return (
     <Card title="What would save money" actions={<LinkButton small tone="quiet" href={href("/savings", { team: name, month })}>Savings</LinkButton>}>
-      {mine.length === 0 ? <p class="muted">No proposal is for {name} alone.</p> : (
+      {advice.error && advice.error.status !== 404 ? <ErrorNote error={advice.error} retry={advice.reload} /> : mine.length === 0 ? <p class="muted">No proposal is for {name} alone.</p> : (
         <ul class="plain">
           {mine.map(({ currency, some }) => (
             <li key={currency}>

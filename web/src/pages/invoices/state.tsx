@@ -47,14 +47,16 @@ export function Notes({ number }: { number: string }) {
   const close = () => (ask(undefined), setError(undefined), setDay(""));
   const change = (done: Promise<unknown>, text: string) =>
     void done.then(() => (close(), toast(text), all.reload())).catch((caught: ApiError) => setError(caught));
+  const takeBack = (note: Note) =>
+    void remove(path(note)).then(() => (toast(`${number} is not ${NOTES[note].done}.`), all.reload())).catch((caught: ApiError) => toast(caught.message, "bad"));
   const notes = (Object.keys(NOTES) as Note[]).filter((note) => note === "dispatch" || isToBePaid(one));
   return (
     <>
       <InvoiceState of={one} />
       {notes.map((note) => {
-        const { button, icon, back, done, day: field } = NOTES[note];
+        const { button, icon, back, day: field } = NOTES[note];
         return one[field]
-          ? <Button key={note} tone="quiet" onClick={() => change(remove(path(note)), `${number} is not ${done}.`)}>{back}</Button>
+          ? <Button key={note} tone="quiet" onClick={() => takeBack(note)}>{back}</Button>
           : <Button key={note} icon={icon} onClick={() => ask(note)}>{button}</Button>;
       })}
       {asked && (

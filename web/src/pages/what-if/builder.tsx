@@ -121,7 +121,7 @@ function AddChange({ choices, teams, by, onAdd }: { choices: WhatIfChoices; team
       <SelectField label="Change" value={kind} onValue={(next) => { setKind(next); setValue(""); }} options={KINDS} />
       {list && <SelectField label="Which" value={chosen} onValue={setValue} options={list.map((one) => ({ value: one, title: one }))} />}
       {!list && !isFlag && (
-        <TextField label="How much" value={value} onValue={setValue} required maxLength={100} placeholder={PLACEHOLDERS[kind]} hint={HINTS[kind]} />
+        <TextField label="How much" value={value} onValue={setValue} required maxLength={300} placeholder={PLACEHOLDERS[kind]} hint={HINTS[kind]} />
       )}
       {OF_MODEL.has(kind) && (
         <SelectField label="GPU model" value={kind === "power" && model === "" ? (choices.models[0]?.name ?? "") : model} onValue={setModel}

@@ -184,7 +184,7 @@ export function Results({ results }: { results: Result[] }) {
   if (!first) return null;
   const by = first.run.by;
   const currencies = [...new Set(results.flatMap((one) => one.tables.costs.map((table) => table.currency ?? "")))];
-  const notesOf = (one: Result) => [...(one.tables.jobs.notes ?? []), ...(one.tables.costs[0]?.notes ?? []).filter((note) => !isAboutPayers(note) && !isAboutRates(note))];
+  const notesOf = (one: Result) => [...(one.tables.jobs.notes ?? []), ...[...(one.tables.costs[0]?.notes ?? []), ...(one.tables.tier_costs[0]?.notes ?? [])].filter((note) => !isAboutPayers(note) && !isAboutRates(note))];
   const notes = [...new Set(results.flatMap(notesOf))];
   // Of which scenarios a note is, where it is not of all.
   const whose = (note: string) => {
