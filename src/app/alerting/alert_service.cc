@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/alerting/limit_conditions.h"
 #include "app/alerting/rule_settings.h"
 #include "core/billing_period.h"
 #include "core/try.h"
@@ -438,11 +439,22 @@ std::deque<OutboxEntry>::iterator AlertService::find_entry(const OutboxEntry& en
 }
 
 // Callers hold the mutex.
+void AlertService::note_delivered(const OutboxEntry& entry, Instant now) {
+  const Alert& told = entry.notification.alert;
+  if (!entry.notification.is_firing || !keeps_deliveries(told.condition.rule)) return;
+  const auto alert =
+      state_.book.find(AlertBook::key_type(told.condition.rule, told.condition.scope));
+  if (alert == state_.book.end() || !alert->second.is_same(told)) return;
+  alert->second.delivered.emplace(entry.receiver, now);
+}
+
+// Callers hold the mutex.
 void AlertService::settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver,
                           Instant now) {
   const auto at = find_entry(entry);
   if (at == state_.outbox.end()) return;
   if (problem.empty()) {
+    note_delivered(*at, now);
     state_.outbox.erase(at);
     reported_.erase("deliver " + entry.receiver);
     return;

@@ -82,6 +82,7 @@ class AlertService : public RunningAlerts {
   // Whether anything waits to be sent now that did not before.
   bool enqueue(std::span<const AlertNotification> notifications, Instant now);
   std::vector<OutboxEntry> take_due(Instant now);
+  void note_delivered(const OutboxEntry& entry, Instant now);
   void settle(const OutboxEntry& entry, const std::string& problem, bool has_receiver, Instant now);
   std::vector<AlertSilence> silences(Instant now) const;
   bool take_back(const ReceiverConfig& receiver, const Alert& alert);

@@ -11,15 +11,20 @@
 #include <condition_variable>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "app/alerting/alert_state.h"
 #include "app/alerting/device_usage_testing.h"
+#include "app/alerting/limit_conditions.h"
 #include "app/context/log.h"
 #include "config/config.h"
+#include "config/guardrail_config.h"
 #include "core/clock.h"
 #include "core/date.h"
 #include "core/instant.h"
@@ -58,7 +63,8 @@ class PutOffAlerts : public testing::Test {
                      },
                      .live = {},
                      .usage = [](const Interval&, const auto&) { return Result<void>{}; },
-                     .live_usage = [this](Instant) { return readings(); }},
+                     .live_usage = [this](Instant) { return readings(); },
+                     .limit_stops = [this] { return stops_; }},
         clock_, log_, (folder_ / file).string());
   }
   std::vector<Usage> readings() {
@@ -82,6 +88,7 @@ class PutOffAlerts : public testing::Test {
   Log log_{clock_};
   bool is_hot_ = true;
   std::uint64_t celsius_ = 96;
+  guardrails::StopState stops_;
 };
 
 TEST_F(PutOffAlerts, WaitForTheirHoursAndForWhatGoesOn) {
@@ -320,6 +327,25 @@ class HeardAlerts : public PutOffAlerts {
     config_.alerts.allow_private = {"127.0.0.1"};
     config_.alerts.receivers.push_back(receiver);
   }
+  // A limit that is used up, and stops what runs.
+  void stops_work() {
+    is_hot_ = false;
+    const Instant now = clock_.now();
+    stops_.notices = {{"nlp",
+                       {.limit = "nlp",
+                        .because = "all is spent",
+                        .month = now,
+                        .month_end = now + std::chrono::days(20),
+                        .since = now,
+                        .seen = now}}};
+    GuardrailConfig guardrails;
+    guardrails.limits = {
+        guardrails::UsageLimit{.name = "nlp", .stop_running = guardrails::StopTerms{}}};
+    config_.guardrails = std::make_shared<const GuardrailConfig>(std::move(guardrails));
+  }
+  std::map<std::string, Instant> told(const AlertService& service) const {
+    return told_stop_notices(service.now(), config_.alerts);
+  }
 };
 
 // "slow" comes before the others by its name, and does not answer while they hear of the alert.
@@ -366,6 +392,50 @@ TEST_F(HeardAlerts, ARefusalIsTriedAgainLaterEachTime) {
   EXPECT_THAT(bodies.back(), testing::HasSubstr("\"is_retry\": true"));
   EXPECT_THAT(bodies.back(), testing::HasSubstr("X-Pennyweight-Retry: true"));
   EXPECT_TRUE(service->state().dead.empty());
+}
+
+TEST_F(HeardAlerts, OfALimitThatStopsWorkSomebodyIsToldOnDelivery) {
+  Hook hook(500);
+  hears("leads", hook);
+  stops_work();
+  const auto service = make_service();
+  for (int i = 0; i < 3; ++i) {
+    service->run_once();
+    ASSERT_EQ(service->now().alerts.size(), 1u);
+    EXPECT_TRUE(service->now().alerts[0].notified);
+    EXPECT_TRUE(told(*service).empty());
+    clock_.advance(std::chrono::hours(2));
+  }
+  hook.answer(200);
+  service->run_once();
+  EXPECT_EQ(service->state().outbox.size(), 0u);
+  const Instant delivered = clock_.now();
+  const std::map<std::string, Instant> expected{{stops_.notices.at("nlp").scope(), delivered}};
+  EXPECT_EQ(told(*service), expected);
+  clock_.advance(std::chrono::hours(2));
+  service->run_once();
+  EXPECT_EQ(told(*service), expected);
+  const auto kept = load_alert_state((folder_ / "alerts.json").string());
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->book.begin()->second.delivered.at("leads"), delivered);
+}
+
+TEST_F(HeardAlerts, OfALimitThatStopsWorkNobodyIsToldByWhatWasGivenUp) {
+  Hook hook(500);
+  hears("leads", hook);
+  stops_work();
+  const auto service = make_service();
+  for (int i = 0; i < 60 && service->state().dead.empty(); ++i) {
+    service->run_once();
+    clock_.advance(std::chrono::hours(2));
+  }
+  ASSERT_EQ(service->state().dead.size(), 1u);
+  EXPECT_TRUE(service->state().outbox.empty());
+  EXPECT_TRUE(told(*service).empty());
+  hook.answer(200);
+  service->run_once();
+  EXPECT_EQ(service->now().alerts.size(), 1u);
+  EXPECT_TRUE(told(*service).empty());
 }
 
 // Nobody hears of alerts at first: the state says that nothing is known, not that nothing is wrong.

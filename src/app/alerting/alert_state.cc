@@ -58,6 +58,17 @@ void append_alert(std::string& out, const Alert& alert) {
   add_time(out, "seen", alert.last_true);
   add_time(out, "ended", alert.ended);
   add_time(out, "told", alert.notified);
+  if (!alert.delivered.empty()) {
+    add_name(out, "delivered");
+    out += '{';
+    for (const auto& [receiver, at] : alert.delivered) {
+      if (!out.ends_with('{')) out += ", ";
+      append_json_string(out, receiver);
+      out += ": ";
+      append_json_string(out, to_text(at));
+    }
+    out += '}';
+  }
   out += '}';
 }
 
@@ -145,6 +156,17 @@ Result<Alert> read_alert(const simdjson::dom::element& object) {
   alert.last_true = *seen;
   alert.ended = TRY(time_of(object, "ended"));
   alert.notified = TRY(time_of(object, "told"));
+  simdjson::dom::object delivered;  // of few, and absent in earlier versions
+  if (object["delivered"].get(delivered) == simdjson::SUCCESS) {
+    for (const auto& [receiver, value] : delivered) {
+      std::string_view text;
+      if (value.get(text) != simdjson::SUCCESS) {
+        return fail(ErrorCode::kBadFile, "a delivery has no time");
+      }
+      const auto at = TRY(parse_instant(text));
+      alert.delivered.emplace(receiver, at);
+    }
+  }
   return alert;
 }
 

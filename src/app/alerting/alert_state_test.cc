@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <deque>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@ AlertState full_state() {
                     .last_true = kAt,
                     .ended = kAt,
                     .notified = kAt,
+                    .delivered = {{"desk \"1\"", kAt}, {"lead", kAt + std::chrono::seconds(1)}},
                     .is_silent = true};
   AlertState state;
   state.book.emplace(std::pair("gpu_hot", "lab/gpu-07"), alert);
@@ -45,6 +47,7 @@ TEST(AlertState, IsReadAsItWasWritten) {
   ASSERT_EQ(read->silences.size(), 1u);
   EXPECT_EQ(read->silences[0].what.to, parse_date("2026-03-09").value());
   EXPECT_EQ(read->ended.size(), 2u);
+  EXPECT_EQ(read->book.begin()->second.delivered, full_state().book.begin()->second.delivered);
 }
 
 TEST(AlertState, OfAnEarlierVersionHasNeitherSilencesNorWhatEnded) {
@@ -52,6 +55,16 @@ TEST(AlertState, OfAnEarlierVersionHasNeitherSilencesNorWhatEnded) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->silences.empty());
   EXPECT_TRUE(read->ended.empty());
+}
+
+TEST(AlertState, OfAnEarlierVersionKnowsOfNoDelivery) {
+  AlertState state = full_state();
+  for (auto& [key, alert] : state.book) alert.delivered.clear();
+  const std::string text = to_json(state);
+  EXPECT_EQ(text.substr(0, text.find("ended\": [")).find("delivered"), std::string::npos);
+  const auto read = parse_alert_state(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->book.begin()->second.delivered.empty());
 }
 
 TEST(AlertState, WithABrokenSilenceIsRefused) {

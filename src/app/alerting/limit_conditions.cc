@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -82,19 +83,21 @@ std::vector<AlertCondition> limit_conditions(const guardrails::StopState& state,
   return conditions;
 }
 
+bool keeps_deliveries(std::string_view rule) { return rule == guardrails::kStopNoticeRule; }
+
 std::map<std::string, Instant> told_stop_notices(const AlertsNow& now, const AlertConfig& config) {
   std::map<std::string, Instant> told;
   for (const Alert& alert : now.alerts) {
-    if (alert.condition.rule != guardrails::kStopNoticeRule || !alert.notified) continue;
-    const bool has_arrived =
-        std::ranges::any_of(config.receivers, [&](const ReceiverConfig& receiver) {
-          const bool waits = receiver.digest != DigestPeriod::kNone || receiver.after_ms > 0 ||
-                             receiver.is_in_hours;
-          if (waits || !hears_of(receiver, alert.condition)) return false;
-          const auto state = std::ranges::find(now.receivers, receiver.name, &ReceiverState::name);
-          return state != now.receivers.end() && state->problem.empty();
-        });
-    if (has_arrived) told.emplace(alert.condition.scope, *alert.notified);
+    if (alert.condition.rule != guardrails::kStopNoticeRule) continue;
+    std::optional<Instant> first;
+    for (const ReceiverConfig& receiver : config.receivers) {
+      const bool waits =
+          receiver.digest != DigestPeriod::kNone || receiver.after_ms > 0 || receiver.is_in_hours;
+      if (waits || !hears_of(receiver, alert.condition)) continue;
+      const auto at = alert.delivered.find(receiver.name);
+      if (at != alert.delivered.end()) first = first ? std::min(*first, at->second) : at->second;
+    }
+    if (first) told.emplace(alert.condition.scope, *first);
   }
   return told;
 }

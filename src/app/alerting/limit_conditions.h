@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/alert_config.h"
@@ -22,8 +23,11 @@ std::vector<AlertCondition> limit_conditions(const guardrails::StopState& state,
                                              const LimitStops& stops, const Config& config,
                                              Instant now);
 
-// By the scopes of notices, when somebody was told of each: a receiver hears of it at once, and
-// what was last sent to it arrived.
+// Whether the grace of a limit counts from when a message of this rule was delivered.
+bool keeps_deliveries(std::string_view rule);
+
+// By the scopes of notices, when somebody was told of each: when the first of the receivers that
+// hear of it at once accepted the message. What waits, was given up or was never sent tells nobody.
 std::map<std::string, Instant> told_stop_notices(const AlertsNow& now, const AlertConfig& config);
 
 }  // namespace pennyweight

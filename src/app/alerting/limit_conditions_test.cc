@@ -65,7 +65,7 @@ TEST(LimitConditions, AnOwnerHearsOfTheGraceAndThenOfItsEnd) {
   EXPECT_EQ(found[0].rule, guardrails::kStopNoticeRule);
   EXPECT_EQ(found[0].owner, "nlp");
   EXPECT_EQ(found[0].severity, AlertSeverity::kCritical);
-  EXPECT_FALSE(found[0].is_repeated);  // so that `notified` stays when it was told
+  EXPECT_FALSE(found[0].is_repeated);
   EXPECT_THAT(found[0].summary, HasSubstr("not before 2026-03-04T09:00:00Z: 10 workloads with 20 "
                                           "GPUs: lab/0, lab/1, lab/2"));
   EXPECT_THAT(found[0].summary, HasSubstr("and 2 more"));
@@ -82,33 +82,39 @@ TEST(LimitConditions, AnOwnerHearsOfTheGraceAndThenOfItsEnd) {
   EXPECT_TRUE(limit_conditions({}, {}, config_with_stops(), kNoticed).empty());
 }
 
-TEST(LimitConditions, SomebodyIsToldOnceAReceiverHasIt) {
+TEST(LimitConditions, SomebodyIsToldWhenAReceiverAcceptedTheMessage) {
   const Config config = config_with_stops();
   const guardrails::StopState state{.notices = {{"nlp", noticed_limit()}}};
-  const AlertCondition condition = limit_conditions(state, {}, config, kNoticed)[0];
-  Alert alert{.condition = condition};
+  Alert alert{.condition = limit_conditions(state, {}, config, kNoticed)[0]};
   alert.notified = kNoticed;
   AlertsNow now;
   now.is_evaluated = true;
   now.alerts = {alert};
   now.receivers = {{.name = "leads"}};
+  // It was made, and nothing fails: it may wait, be given up, or never have been sent.
+  EXPECT_TRUE(told_stop_notices(now, config.alerts).empty());
+  const Instant late = kNoticed + std::chrono::hours(23);
+  now.alerts[0].delivered = {{"leads", late}, {"another", kNoticed}};
+  now.receivers[0].problem = "it does not answer";  // to something later
   const std::string scope = noticed_limit().scope();
-  EXPECT_EQ(told_stop_notices(now, config.alerts).at(scope), kNoticed);
-  AlertsNow failing = now;
-  failing.receivers[0].problem = "it does not answer";
-  EXPECT_TRUE(told_stop_notices(failing, config.alerts).empty());
-  AlertsNow silent = now;
-  silent.alerts[0].notified.reset();
-  EXPECT_TRUE(told_stop_notices(silent, config.alerts).empty());
+  EXPECT_EQ(told_stop_notices(now, config.alerts).at(scope), late);
+  // A receiver that was configured later heard nothing of it.
+  AlertConfig renamed = config.alerts;
+  renamed.receivers[0].name = "new";
+  EXPECT_TRUE(told_stop_notices(now, renamed).empty());
+  AlertConfig both = config.alerts;
+  both.receivers.push_back(both.receivers[0]);
+  both.receivers[1].name = "another";
+  EXPECT_EQ(told_stop_notices(now, both).at(scope), kNoticed);
   ReceiverConfig daily = receiver_of({});
   daily.digest = DigestPeriod::kDay;
   ReceiverConfig later = receiver_of({});
   later.after_ms = 1;
   ReceiverConfig in_hours = receiver_of({});
   in_hours.is_in_hours = true;
-  for (const ReceiverConfig& late : {daily, later, in_hours, receiver_of({"cv"})}) {
+  for (const ReceiverConfig& other : {daily, later, in_hours, receiver_of({"cv"})}) {
     AlertConfig alerts = config.alerts;
-    alerts.receivers = {late};
+    alerts.receivers = {other};
     EXPECT_TRUE(told_stop_notices(now, alerts).empty());
   }
 }

@@ -123,7 +123,7 @@ bool LimitWatch::record(std::string_view action, const guardrails::StopNotice& n
 void LimitWatch::step_notices(std::span<const guardrails::LimitUse> uses, const Interval& month,
                               Instant now) {
   guardrails::StopState state = stops();
-  const auto changes = guardrails::step_stop_notices(state.notices, uses, month, now);
+  const auto changes = guardrails::step_stop_notices(state, uses, month, now);
   for (const guardrails::StopNotice& notice : changes.withdrawn) {
     std::ignore = record("withdraw_stop_notice", notice);
     due_.erase(notice.scope());

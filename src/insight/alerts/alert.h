@@ -57,7 +57,10 @@ struct Alert {
   Instant last_true = {};                // when it was last true
   std::optional<Instant> ended = {};     // it has ended, and receivers are told so
   std::optional<Instant> notified = {};  // when a notification was last made
-  bool is_silent = false;                // now under a silence, or inhibited: nobody is told
+  // When each receiver, by its name, first accepted a message that it began; kept only of rules
+  // whose deliveries count for something (keeps_deliveries()).
+  std::map<std::string, Instant> delivered = {};
+  bool is_silent = false;  // now under a silence, or inhibited: nobody is told
   // What the last evaluation of its rule said of it; not kept on disk.
   enum class Seen { kGone, kUnknown, kHolds };
   Seen seen = Seen::kGone;

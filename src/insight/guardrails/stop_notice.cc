@@ -68,8 +68,9 @@ std::string StopNotice::scope() const {
   return fmt::format("{} {}", limit, pennyweight::to_text(since));
 }
 
-StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> uses,
+StopChanges step_stop_notices(StopState& state, std::span<const LimitUse> uses,
                               const Interval& month, Instant now) {
+  StopNotices& notices = state.notices;
   StopChanges changes;
   StopNotices next;
   for (const LimitUse& use : uses) {
@@ -81,7 +82,9 @@ StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> us
       const std::string about = notice_about(limit, is_of_money, month.begin());
       if (former != notices.end() && former->second.about == about) {
         StopNotice& notice = next.emplace(limit.name, former->second).first->second;
-        if (notice.is_measured) notice.observed_ms += observed_gap_ms(notice.seen, now);
+        const auto told = state.told.find(notice.scope());
+        const bool is_told = told != state.told.end() && told->second <= notice.seen;
+        if (notice.is_measured && is_told) notice.observed_ms += observed_gap_ms(notice.seen, now);
         notice.is_measured = true;
         notice.month = month.begin();
         notice.month_end = month.end();

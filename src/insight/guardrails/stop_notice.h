@@ -1,10 +1,11 @@
 // StopNotice: announces that work which runs is to be stopped, since a hard limit is used up.
 //
 // Nothing here stops anything: whoever runs the cluster asks which work is due. A limit without
-// StopTerms never has a notice. The grace counts only while the limit is measured and seen to be
-// used up, so neither a clock that jumps, nor a `serve` that is down, nor a ledger that can't be
-// read shortens it. A limit that is raised or has something left again, another month, and other
-// terms take the notice back; the next one begins anew.
+// StopTerms never has a notice. The grace counts from when somebody was told, and only while the
+// limit is measured and seen to be used up, so neither a message that arrives late, nor a clock
+// that jumps, nor a `serve` that is down, nor a ledger that can't be read shortens it. A limit that
+// is raised or has something left again, another month, and other terms take the notice back; the
+// next one begins anew.
 #pragma once
 
 #include <chrono>
@@ -31,9 +32,10 @@ struct StopNotice {
   // not known before the next look.
   Instant month = {};
   Instant month_end = {};
-  Instant since = {};             // when the limit was first seen to be used up
-  Instant seen = {};              // when that was last looked at
-  std::uint64_t observed_ms = 0;  // for how long it was seen to be used up
+  Instant since = {};  // when the limit was first seen to be used up
+  Instant seen = {};   // when that was last looked at
+  // For how long it was seen to be used up since somebody was told.
+  std::uint64_t observed_ms = 0;
   // Whether the last look could measure the limit; after a restart it has not yet.
   bool is_measured = true;
   bool operator==(const StopNotice&) const = default;
@@ -48,23 +50,23 @@ using StopNotices = std::map<std::string, StopNotice>;  // by the names of limit
 // Between two looks at most so long counts as observed.
 inline constexpr std::chrono::minutes kStopGapMax{3};
 
-// The notices of one look that began, and those that are taken back.
-struct StopChanges {
-  std::vector<StopNotice> begun = {};
-  std::vector<StopNotice> withdrawn = {};
-};
-
-// Brings the notices up to `now`. `uses`: as just measured, without what was known earlier.
-// `month`: that of `now`.
-StopChanges step_stop_notices(StopNotices& notices, std::span<const LimitUse> uses,
-                              const Interval& month, Instant now);
-
 // What is known of notices, besides them.
 struct StopState {
   StopNotices notices = {};
   // By their scopes, when somebody was told of a notice; those of which nobody was are not there.
   std::map<std::string, Instant> told = {};
 };
+
+// The notices of one look that began, and those that are taken back.
+struct StopChanges {
+  std::vector<StopNotice> begun = {};
+  std::vector<StopNotice> withdrawn = {};
+};
+
+// Brings the notices of `state` up to `now`. `uses`: as just measured, without what was known
+// earlier. `month`: that of `now`.
+StopChanges step_stop_notices(StopState& state, std::span<const LimitUse> uses,
+                              const Interval& month, Instant now);
 
 // What was looked at longer ago than that stops nothing.
 inline constexpr std::chrono::minutes kStopAgeMax{5};

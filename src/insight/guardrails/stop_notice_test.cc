@@ -28,7 +28,6 @@ LimitUse spent_of_limit(std::optional<std::int64_t> spent) {
 
 // A serve that looks once a minute, and tells the owner at once.
 struct StopSimulation {
-  StopNotices notices = {};
   Instant now = kStopNoon;
   Instant month = kStopMonth;
   StopState state = {};
@@ -37,8 +36,8 @@ struct StopSimulation {
   bool tells = true;
 
   void look(const LimitUse& use) {
-    const StopChanges changes = step_stop_notices(notices, std::vector{use},
-                                                  Interval(month, month + kStopMonthLength), now);
+    const StopChanges changes =
+        step_stop_notices(state, std::vector{use}, Interval(month, month + kStopMonthLength), now);
     begun += changes.begun.size();
     withdrawn += changes.withdrawn.size();
     for (const StopNotice& notice : changes.begun) {
@@ -52,8 +51,8 @@ struct StopSimulation {
     }
   }
   bool is_due(const LimitUse& use) const {
-    const auto notice = notices.find("nlp");
-    return notice != notices.end() &&
+    const auto notice = state.notices.find("nlp");
+    return notice != state.notices.end() &&
            is_grace_over(notice->second, *use.limit.stop_running, state, now);
   }
 };
@@ -63,9 +62,10 @@ TEST(StopNotice, WorkIsDueAfterTheGraceAndNotBefore) {
   const LimitUse use = spent_of_limit(100);
   serve.look(use);
   EXPECT_EQ(serve.begun, 1U);
-  EXPECT_EQ(serve.notices.at("nlp").because, "100.00 USD of 100.00 USD are spent this month");
-  EXPECT_EQ(stops_from(serve.notices.at("nlp"), *use.limit.stop_running, serve.state, serve.now),
-            kStopNoon + hours(1));
+  EXPECT_EQ(serve.state.notices.at("nlp").because, "100.00 USD of 100.00 USD are spent this month");
+  EXPECT_EQ(
+      stops_from(serve.state.notices.at("nlp"), *use.limit.stop_running, serve.state, serve.now),
+      kStopNoon + hours(1));
   serve.look_each_minute(use, 59);
   EXPECT_FALSE(serve.is_due(use));
   serve.look_each_minute(use, 1);
@@ -82,7 +82,7 @@ TEST(StopNotice, WithoutTermsOrSoftThereIsNone) {
   LimitUse soft = spent_of_limit(1'000);
   soft.limit.is_hard = false;
   serve.look_each_minute(soft, 120);
-  EXPECT_TRUE(serve.notices.empty());
+  EXPECT_TRUE(serve.state.notices.empty());
 }
 
 TEST(StopNotice, WhatIsLeftTakesItBack) {
@@ -116,7 +116,7 @@ TEST(StopNotice, ALimitThatIsRaisedOrChangedBeginsAnew) {
   LimitUse without = longer;
   without.limit.stop_running.reset();
   serve.look_each_minute(without, 1);
-  EXPECT_TRUE(serve.notices.empty());
+  EXPECT_TRUE(serve.state.notices.empty());
 }
 
 TEST(StopNotice, AnotherMonthBeginsAnew) {
@@ -137,15 +137,15 @@ TEST(StopNotice, AtTheTurnOfTheMonthNothingIsDueBeforeTheNextLook) {
   serve.look(use);
   serve.look_each_minute(use, 61);
   EXPECT_TRUE(serve.is_due(use));
-  EXPECT_TRUE(serve.notices.at("nlp").is_of_month(serve.now));
+  EXPECT_TRUE(serve.state.notices.at("nlp").is_of_month(serve.now));
   serve.now += std::chrono::milliseconds(59'999);
   EXPECT_TRUE(serve.is_due(use));
   serve.now += std::chrono::milliseconds(1);
   EXPECT_FALSE(serve.is_due(use));
-  EXPECT_FALSE(serve.notices.at("nlp").is_of_month(serve.now));
+  EXPECT_FALSE(serve.state.notices.at("nlp").is_of_month(serve.now));
   serve.now += std::chrono::seconds(30);
   EXPECT_FALSE(serve.is_due(use));
-  EXPECT_FALSE(serve.notices.at("nlp").is_of_month(kStopMonth - minutes(1)));
+  EXPECT_FALSE(serve.state.notices.at("nlp").is_of_month(kStopMonth - minutes(1)));
 }
 
 TEST(StopNotice, AFileWithoutMonthsIsReadAndNothingOfItIsDue) {
@@ -166,7 +166,7 @@ TEST(StopNotice, AClockThatJumpsShortensNothing) {
   serve.now += hours(24 * 20);  // forward
   serve.look(use);
   EXPECT_FALSE(serve.is_due(use));
-  EXPECT_EQ(serve.notices.at("nlp").observed_ms, 180'000U);
+  EXPECT_EQ(serve.state.notices.at("nlp").observed_ms, 180'000U);
   serve.now -= hours(24 * 20);  // and back
   serve.look(use);
   serve.look_each_minute(use, 57);
@@ -199,11 +199,34 @@ TEST(StopNotice, NobodyWasToldNothingIsDue) {
   serve.look_each_minute(use, 600);
   EXPECT_FALSE(serve.is_due(use));
   // Told now, it takes the whole grace from here on.
-  serve.state.told.emplace(serve.notices.at("nlp").scope(), serve.now);
+  serve.state.told.emplace(serve.state.notices.at("nlp").scope(), serve.now);
   serve.look_each_minute(use, 59);
   EXPECT_FALSE(serve.is_due(use));
   serve.look_each_minute(use, 1);
   EXPECT_TRUE(serve.is_due(use));
+}
+
+TEST(StopNotice, AMessageThatArrivesLateLeavesTheWholeGrace) {
+  StopSimulation serve;
+  serve.tells = false;
+  const LimitUse use = spent_of_limit(100);
+  serve.look(use);
+  serve.look_each_minute(use, 59);
+  serve.now += std::chrono::seconds(30);
+  serve.state.told.emplace(serve.state.notices.at("nlp").scope(), serve.now);
+  EXPECT_EQ(
+      stops_from(serve.state.notices.at("nlp"), *use.limit.stop_running, serve.state, serve.now),
+      serve.now + hours(1));
+  // A clock that jumps just after it does not shorten what is left to be seen.
+  serve.now += hours(5);
+  serve.look(use);
+  EXPECT_FALSE(serve.is_due(use));
+  serve.look_each_minute(use, 59);
+  EXPECT_FALSE(serve.is_due(use));
+  serve.look_each_minute(use, 1);
+  EXPECT_TRUE(serve.is_due(use));
+  serve.state.told.clear();  // the receiver is there no more
+  EXPECT_FALSE(serve.is_due(use));
 }
 
 TEST(StopNotice, ALookOfLongAgoStopsNothing) {
@@ -221,22 +244,22 @@ TEST(StopNotice, ARestartKeepsTheGraceThatWasSeenAndWaitsForALook) {
   const LimitUse use = spent_of_limit(100);
   serve.look(use);
   serve.look_each_minute(use, 60);
-  const auto read = parse_stop_notices(stop_notices_text(serve.notices));
+  const auto read = parse_stop_notices(stop_notices_text(serve.state.notices));
   ASSERT_TRUE(read) << read.error().message;
-  serve.notices = *read;
-  EXPECT_TRUE(serve.notices.at("nlp").is_of_month(serve.now));
+  serve.state.notices = *read;
+  EXPECT_TRUE(serve.state.notices.at("nlp").is_of_month(serve.now));
   EXPECT_FALSE(serve.is_due(use));
   serve.now += hours(48);  // serve was down
   serve.look(use);
   EXPECT_EQ(serve.begun, 1U);
-  EXPECT_EQ(serve.notices.at("nlp").observed_ms, 3'600'000U);
+  EXPECT_EQ(serve.state.notices.at("nlp").observed_ms, 3'600'000U);
   EXPECT_TRUE(serve.is_due(use));
 }
 
 TEST(StopNotice, ABrokenFileSaysNothing) {
   StopSimulation serve;
   serve.look(spent_of_limit(100));
-  const std::string text = stop_notices_text(serve.notices);
+  const std::string text = stop_notices_text(serve.state.notices);
   for (const std::string& broken : {std::string(), text.substr(0, text.size() - 1), text + "nlp\n",
                                     "x\n" + text, text + text.substr(text.find('\n') + 1)}) {
     EXPECT_FALSE(parse_stop_notices(broken).has_value()) << broken;
@@ -250,12 +273,12 @@ TEST(StopNotice, GpuHoursThatAreUsedUpSayNothingOfMoney) {
   use.limit.gpu_hours = Money::from_units(5, Currency("GPH"));
   use.gpu_hours = Money::from_units(6, Currency("GPH"));
   serve.look(use);
-  EXPECT_FALSE(serve.notices.at("nlp").is_of_money);
-  EXPECT_EQ(serve.notices.at("nlp").because,
+  EXPECT_FALSE(serve.state.notices.at("nlp").is_of_money);
+  EXPECT_EQ(serve.state.notices.at("nlp").because,
             "6.00 GPU-hours of 5.00 GPU-hours are used this month");
   use.spent = stop_usd(100);
   serve.look_each_minute(use, 1);  // work without GPUs has a grace of its own
-  EXPECT_TRUE(serve.notices.at("nlp").is_of_money);
+  EXPECT_TRUE(serve.state.notices.at("nlp").is_of_money);
   EXPECT_EQ(serve.begun, 2U);
 }
 

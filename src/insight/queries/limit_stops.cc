@@ -164,7 +164,7 @@ LimitStops list_limit_stops(const StopState& state, const ViewRows* view, const 
     }
     const std::string told = state.told.contains(notice.scope())
                                  ? "its owner was told"
-                                 : "nobody was told yet, so nothing is due";
+                                 : "nobody could be told so far, so nothing is due";
     out.notes.push_back(fmt::format("Limit {}: {}, seen since {}; {}{}", limit.name, notice.because,
                                     to_text(notice.since), told,
                                     notice.is_measured ? "" : "; it can't be measured now"));
