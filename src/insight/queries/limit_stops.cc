@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "allocation/pricing/rate_card.h"
 #include "config/guardrail_config.h"
@@ -113,6 +114,43 @@ bool is_stopped_by(const UsageLimit& limit, const StopNotice& notice, const Live
   return value_of(row.share(), limit.dimension, policy) == limit.selected();
 }
 
+// What one command stops at once: an owner with all its pods, else the workload alone.
+std::string unit_of(const LiveRow& row) {
+  const LiveShare& share = row.share();
+  const std::string_view kind = label_of(share, "owner_kind");
+  if (kind.empty() || kind == "Pod") {
+    return fmt::format("{}\nworkload\n{}", row.cluster.text(), share.workload.text());
+  }
+  return fmt::format("{}\nowner\n{}\n{}\n{}", row.cluster.text(), label_of(share, "namespace"),
+                     kind, label_of(share, "owner_name"));
+}
+
+// Of which row a stop is, and what its command stops.
+struct ListedRow {
+  const LiveRow* row = nullptr;
+  std::string unit;
+};
+
+// Leaves a command only where everything that runs and that it stops is due, and no limit exempts
+// any of it. `listed`: of each stop, in their order.
+void keep_safe_commands(const ViewRows& view, const std::vector<ListedRow>& listed,
+                        std::vector<LimitStop>& stops) {
+  std::set<const LiveRow*> due;
+  std::set<const LiveRow*> exempt;
+  for (std::size_t i = 0; i < stops.size(); ++i) {
+    if (stops[i].stage == StopStage::kDue) due.insert(listed[i].row);
+    if (stops[i].stage == StopStage::kExempt) exempt.insert(listed[i].row);
+  }
+  std::set<std::string> spared;
+  for (const LiveRow& row : view.rows) {
+    if (row.is_unallocated || !row.runs) continue;
+    if (!due.contains(&row) || exempt.contains(&row)) spared.insert(unit_of(row));
+  }
+  for (std::size_t i = 0; i < stops.size(); ++i) {
+    if (spared.contains(listed[i].unit)) stops[i].command.clear();
+  }
+}
+
 }  // namespace
 
 LimitStops list_limit_stops(const StopState& state, const ViewRows* view, const Config& config,
@@ -126,6 +164,7 @@ LimitStops list_limit_stops(const StopState& state, const ViewRows* view, const 
     out.notes.emplace_back("What runs now is not known, so nothing is listed");
     return out;
   }
+  std::vector<ListedRow> units;
   for (const UsageLimit& limit : config.guardrails->limits) {
     const auto at = state.notices.find(limit.name);
     if (at == state.notices.end() || !limit.stop_running) continue;
@@ -146,7 +185,7 @@ LimitStops list_limit_stops(const StopState& state, const ViewRows* view, const 
                      .workload = std::string(share.workload.text()),
                      .gpu_milli = row.gpu_milli,
                      .per_hour = row.hour,
-                     .command = command_of(row, config)};
+                     .command = is_over ? command_of(row, config) : ""};
       const std::string_view kind = label_of(share, "owner_kind");
       if (!kind.empty()) {
         stop.owner =
@@ -161,6 +200,7 @@ LimitStops list_limit_stops(const StopState& state, const ViewRows* view, const 
         stop.command.clear();
       }
       out.stops.push_back(std::move(stop));
+      units.push_back({&row, unit_of(row)});
     }
     const std::string told = state.told.contains(notice.scope())
                                  ? "its owner was told"
@@ -169,19 +209,7 @@ LimitStops list_limit_stops(const StopState& state, const ViewRows* view, const 
                                     to_text(notice.since), told,
                                     notice.is_measured ? "" : "; it can't be measured now"));
   }
-  // What one command stops is exempt as a whole where a part of it is.
-  std::set<std::pair<std::string, std::string>> spared;
-  for (const LimitStop& stop : out.stops) {
-    if (stop.stage == StopStage::kExempt && !stop.owner.empty()) {
-      spared.emplace(stop.cluster + "\n" + stop.owner, stop.limit);
-    }
-  }
-  for (LimitStop& stop : out.stops) {
-    if (stop.stage != StopStage::kExempt &&
-        spared.contains({stop.cluster + "\n" + stop.owner, stop.limit})) {
-      stop.command.clear();
-    }
-  }
+  keep_safe_commands(*view, units, out.stops);
   std::ranges::sort(out.stops, {}, [](const LimitStop& stop) {
     return std::tie(stop.limit, stop.stage, stop.cluster, stop.workload);
   });

@@ -34,7 +34,9 @@ struct LimitStop {
   std::string owner = {};  // "Job train" in Kubernetes, where that is known
   std::uint64_t gpu_milli = 0;
   std::optional<Money> per_hour = {};
-  std::string command = {};  // one line of a shell; empty: not known how
+  // One line of a shell, only of what is due. Empty: by hand, since it is not known how, or since
+  // the command would also end work that is not due.
+  std::string command = {};
   std::string exempt_for = {};
 };
 

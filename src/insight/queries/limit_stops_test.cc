@@ -148,10 +148,10 @@ TEST(LimitStops, NothingIsDueThatIsNotToldMeasuredOrSeen) {
   const auto view = stop_view({{"lab", {"1"}}});
   StopState untold = stop_state();
   untold.told.clear();
-  EXPECT_EQ(told_stops(untold, view.get(), stop_config())[0], "lab/1: announced: scancel 1");
+  EXPECT_EQ(told_stops(untold, view.get(), stop_config())[0], "lab/1: announced: ");
   StopState unmeasured = stop_state();
   unmeasured.notices.at("nlp").is_measured = false;
-  EXPECT_EQ(told_stops(unmeasured, view.get(), stop_config())[0], "lab/1: announced: scancel 1");
+  EXPECT_EQ(told_stops(unmeasured, view.get(), stop_config())[0], "lab/1: announced: ");
   EXPECT_TRUE(told_stops(stop_state(), nullptr, stop_config()).empty());
   const auto old = stop_view({{"lab", {"1"}}}, kStopNow - std::chrono::minutes(6));
   EXPECT_TRUE(told_stops(stop_state(), old.get(), stop_config()).empty());
@@ -197,6 +197,58 @@ TEST(LimitStops, WhatIsExemptGoesOn) {
           stop_state(), view.get(),
           stop_config({{.workload = "*", .reason = "r", .until = *parse_date("2026-03-03")}}))[2],
       "lab/1: due: scancel 1");
+}
+
+TEST(LimitStops, AnOwnerOfWorkThatIsNotDueIsStoppedByHand) {
+  const auto web = pod_of("Deployment", "web");
+  const std::string command = "kubectl scale deployment --namespace=ml web --replicas=0";
+  const std::vector<std::string> by_hand = {"k8s/ml/a: due: "};
+  // Of another team, and of nobody that is known.
+  for (const std::string team : {"cv", ""}) {
+    const auto view = stop_view({{"k8s", {"ml/a", "nlp", web}}, {"k8s", {"ml/b", team, web}}});
+    EXPECT_EQ(told_stops(stop_state(), view.get(), stop_config()), by_hand);
+    const std::string commands =
+        stop_commands(list_limit_stops(stop_state(), view.get(), stop_config(), kStopNow));
+    EXPECT_EQ(commands.find("kubectl"), std::string::npos) << commands;
+    EXPECT_NE(commands.find("# by hand: ml/a"), std::string::npos) << commands;
+  }
+  // Without GPUs, where GPU-hours alone are used up.
+  const auto mixed =
+      stop_view({{"k8s", {"ml/a", "nlp", web}}, {"k8s", {"ml/b", "nlp", web, false}}});
+  EXPECT_EQ(told_stops(stop_state(false), mixed.get(), stop_config()), by_hand);
+  EXPECT_EQ(told_stops(stop_state(true), mixed.get(), stop_config())[0],
+            "k8s/ml/a: due: " + command);
+  // The same name in another namespace or cluster is another owner.
+  auto other_space = web;
+  other_space[0].second = "vision";
+  const auto apart = stop_view({{"k8s", {"ml/a", "nlp", web}},
+                                {"k8s", {"vision/a", "cv", other_space}},
+                                {"k9s", {"ml/a", "cv", web}}});
+  EXPECT_EQ(told_stops(stop_state(), apart.get(), stop_config()),
+            std::vector<std::string>{"k8s/ml/a: due: " + command});
+}
+
+TEST(LimitStops, WhatAnotherLimitExemptsIsStoppedByHand) {
+  const auto web = pod_of("Deployment", "web");
+  auto vip = web;
+  vip.emplace_back("tier", "vip");
+  const auto view = stop_view({{"k8s", {"ml/a", "nlp", web}}, {"k8s", {"ml/b", "nlp", vip}}});
+  Config config = stop_config();
+  GuardrailConfig guardrails = *config.guardrails;
+  guardrails.limits.push_back(guardrails.limits[0]);
+  guardrails.limits[1].name = "other";
+  guardrails.limits[1].stop_running->exemptions = {
+      {.labels = {{"tier", "vip"}}, .reason = "r", .until = *parse_date("2026-03-04")}};
+  config.guardrails = std::make_shared<const GuardrailConfig>(std::move(guardrails));
+  StopState state = stop_state();
+  EXPECT_NE(told_stops(state, view.get(), config)[0], "k8s/ml/a: due: ");
+  StopNotice other = state.notices.at("nlp");
+  other.limit = "other";
+  state.notices.emplace("other", other);
+  state.told.emplace(other.scope(), other.since);
+  EXPECT_EQ(told_stops(state, view.get(), config),
+            (std::vector<std::string>{
+                "k8s/ml/a: due: ", "k8s/ml/b: due: ", "k8s/ml/a: due: ", "k8s/ml/b: exempt: "}));
 }
 
 TEST(LimitStops, GpuHoursStopOnlyWorkWithGpus) {
