@@ -237,6 +237,7 @@ TEST(LimitStops, WhatAnotherLimitExemptsIsStoppedByHand) {
   GuardrailConfig guardrails = *config.guardrails;
   guardrails.limits.push_back(guardrails.limits[0]);
   guardrails.limits[1].name = "other";
+  guardrails.limits[1].value = "nlp";
   guardrails.limits[1].stop_running->exemptions = {
       {.labels = {{"tier", "vip"}}, .reason = "r", .until = *parse_date("2026-03-04")}};
   config.guardrails = std::make_shared<const GuardrailConfig>(std::move(guardrails));
