@@ -38,6 +38,9 @@ Charge complete_charge(const Charge& replayed, const BillLines& lines) {
     charge.list_unit_price.reset();
     charge.contracted_unit_price.reset();
   }
+  charge.pricing_quantity = replayed.pricing_quantity;
+  charge.pricing_unit = replayed.pricing_unit;
+  charge.consumed_quantity = replayed.consumed_quantity;
   if (charge.charge_period != replayed.charge_period) {
     charge.charge_period = replayed.charge_period;  // of a part of it
     charge.pricing_quantity.reset();

@@ -427,6 +427,11 @@ class CommitmentBuyer {
       charge = std::move(covered);
       return;
     }
+    // Which part of the quantity each of them has is not known.
+    for (Charge* part : {&charge, &covered}) {
+      part->pricing_quantity.reset();
+      part->consumed_quantity.reset();
+    }
     covered.id = numbered(charge.id.hash, kCoveredStep * (result_.commitments.size() + 1));
     result_.charges.push_back(std::move(covered));
   }

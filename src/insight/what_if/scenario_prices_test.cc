@@ -387,7 +387,8 @@ TEST(ScenarioPrices, ACommitmentCoversANodeHourOnceWithAllItsLines) {
 TEST(ScenarioPrices, WhatOneCommitmentCoversTheNextDoesNot) {
   PricedFleet fleet;
   fleet.charges.clear();
-  fleet.add_line("i-a-1", kPricedMarch.begin(), 744, 14880);  // 20 an hour
+  fleet.add_line("i-a-1", kPricedMarch.begin(), 744, 14880).pricing_quantity =
+      Decimal::from_units(744);  // at 20 an hour
   for (const char* line : {"commitment-buy=1@20:from=2026-03-16;commitment-buy=1@20",
                            "commitment-buy=20@100%:from=2026-03-16;commitment-buy=20@100%",
                            "commitment-buy=1@20:from=2026-03-16;commitment-buy=20@100%",
@@ -401,6 +402,7 @@ TEST(ScenarioPrices, WhatOneCommitmentCoversTheNextDoesNot) {
     EXPECT_EQ(later.unused, Money::zero(kUsd)) << line;
     EXPECT_EQ(rest.replaced, Money::from_units(360 * 20, kUsd)) << line;
     EXPECT_EQ(rest.unused, Money::from_units(384 * 20, kUsd)) << line;
+    for (const Charge& part : result->charges) EXPECT_FALSE(part.pricing_quantity) << line;
   }
 }
 
