@@ -329,7 +329,8 @@ TEST(LimitDrift, AnAccountIsLimitedOnEachCluster) {
 TEST(LimitDrift, JsonInOneLineIsNoTableOfSlurm) {
   const std::string quota =
       R"({"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "nlp", )"
-      R"("annotations": {"account|name": "a|b"}}, "spec": {"hard": {"requests.nvidia.com/gpu": "4"}}})";
+      R"("annotations": {"account|name": "a|b"}}, )"
+      R"("spec": {"hard": {"requests.nvidia.com/gpu": "4"}}})";
   const std::string list = R"({"kind": "List", "items": [)" + quota + "]}";
   for (const std::string& text : {quota, quota + "\n", " " + list, "\n" + list}) {
     const auto real = read_quota_settings(text, "real.json");
