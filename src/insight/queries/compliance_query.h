@@ -22,7 +22,7 @@
 namespace pennyweight {
 
 struct ComplianceQuery {
-  std::string month;        // "2026-03", of the bill
+  std::string month;  // "2026-03", of the bill
   // Empty: all. The findings of one client don't name those beside whom its work was.
   std::string client = {};
   std::span<const guardrails::ClientTerms> clients;
