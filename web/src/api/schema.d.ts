@@ -576,7 +576,7 @@ export interface paths {
          * @description The charges and facts of a month, held to guardrails.clients: regions, accounts, node pools,
          *     dedicated nodes, and GPUs shared with others without MIG. Who may read the audit log also
          *     gets who sees what the clients are charged, and who changed what in the month. In the month that
-         *     goes on, the first table is what runs now, held to the same terms.
+         *     goes on, the first table is what runs now, held to the same terms, if serve knows it.
          */
         get: operations["getCompliance"];
         put?: never;
