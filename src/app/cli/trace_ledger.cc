@@ -146,11 +146,14 @@ Result<void> TraceLedger::warn_of_others(const ClusterId& cluster, const Interva
                               return true;
                             }));
   if (outside + in_part == 0) return {};
-  context.console.warn(fmt::format(
-      "{} of the {} ran outside of {}, from {} to {}, and {} not replayed; of {} only the part "
-      "within is. Choose the month with --month",
-      outside, counted(all, "job"), month, to_text(period.begin()), to_text(period.end()),
-      outside == 1 ? "is" : "are", counted(in_part, "more job")));
+  std::string left_out =
+      fmt::format("{} of the {} ran outside of {}, from {} to {}, and {} not replayed", outside,
+                  counted(all, "job"), month, to_text(period.begin()), to_text(period.end()),
+                  outside == 1 ? "is" : "are");
+  if (in_part > 0) {
+    left_out += fmt::format("; of {} only the part within is", counted(in_part, "more job"));
+  }
+  context.console.warn(left_out + ". Choose the month with --month");
   return {};
 }
 

@@ -104,7 +104,6 @@ std::optional<std::uint64_t> trace_seconds(std::string_view text) {
 struct JobTraceReader::Seen {
   std::unordered_set<std::string> jobs;
   std::uint64_t rows = 0;
-  bool starts = false;
   std::optional<TraceColumns> columns;
 };
 
@@ -119,8 +118,7 @@ void set_trace_label(csv::Cells& cells, Labels& labels, std::string_view column,
 }
 
 // When it held its GPUs. Published traces write "None" where a job never started.
-std::optional<Interval> read_run(csv::Cells& cells, const TraceColumns& columns, Labels& labels,
-                                 bool& starts) {
+std::optional<Interval> read_run(csv::Cells& cells, const TraceColumns& columns, Labels& labels) {
   const Instant submit = cells.instant(columns.submit);
   const auto seconds = trace_seconds(cells.text(columns.length));
   if (!seconds) {
@@ -141,7 +139,6 @@ std::optional<Interval> read_run(csv::Cells& cells, const TraceColumns& columns,
     return std::nullopt;
   }
   if (start) {
-    starts = true;
     if (const auto set = labels.set("submit_time", to_text(submit)); !set) {
       cells.refuse(columns.submit, set.error().message);
     }
@@ -185,7 +182,7 @@ class JobTraceReader::Table final : public FactTable<Holding> {
     const std::string name =
         columns.job ? std::string(cells.name(*columns.job)) : fmt::format("job-{}", seen.rows);
     Labels labels;
-    const auto held = read_run(cells, columns, labels, seen.starts);
+    const auto held = read_run(cells, columns, labels);
     const std::uint64_t gpus = cells.count(columns.gpus, kTraceGpusMax);
     if (columns.team) set_trace_label(cells, labels, *columns.team, "team");
     for (const std::string_view label : kTraceLabels) {
@@ -239,6 +236,5 @@ JobTraceReader::~JobTraceReader() = default;
 Result<void> JobTraceReader::feed(std::string_view chunk) { return table_->feed(chunk); }
 Result<void> JobTraceReader::finish() { return table_->finish(); }
 const TableCounts& JobTraceReader::counts() const { return table_->counts(); }
-bool JobTraceReader::says_starts() const { return seen_->starts; }
 
 }  // namespace pennyweight::inventory

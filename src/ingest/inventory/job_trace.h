@@ -40,7 +40,6 @@ class JobTraceReader {
   Result<void> feed(std::string_view chunk);
   Result<void> finish();
   const TableCounts& counts() const;
-  bool says_starts() const;  // of any job
 
  private:
   class Table;

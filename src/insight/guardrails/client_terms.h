@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pennyweight::guardrails {
@@ -16,6 +17,12 @@ struct ClientTerms {
   std::vector<std::string> node_pools = {};
   bool dedicated_nodes = false;  // nobody else runs on a node while they do
   bool operator==(const ClientTerms&) const = default;
+
+  // Whether work with this value of the dimension is theirs.
+  bool is_theirs(std::string_view value) const;
 };
+
+// Whether one of the patterns fits the value, or there are none; an unknown value ("") fits none.
+bool is_permitted(const std::vector<std::string>& patterns, std::string_view value);
 
 }  // namespace pennyweight::guardrails

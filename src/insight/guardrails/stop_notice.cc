@@ -18,7 +18,6 @@ namespace {
 constexpr std::string_view kStopHeader = "pennyweight stop notices 1";
 constexpr std::size_t kAboutBytesMax = 2'000;
 constexpr std::size_t kStopFields = 9;
-constexpr std::size_t kStopFieldsWithoutMonth = 7;  // an earlier version of the file
 
 bool is_of_money_used_up(const LimitUse& use) {
   return use.limit.per_month && use.spent && use.spent->ticks() >= use.limit.per_month->ticks();
@@ -166,16 +165,15 @@ Result<StopNotices> parse_stop_notices(std::string_view text) {
       continue;
     }
     const auto fields = fields_of(line);
-    const bool has_month = fields.size() == kStopFields;
-    if (!has_month && fields.size() != kStopFieldsWithoutMonth) return std::unexpected(broken);
+    if (fields.size() != kStopFields) return std::unexpected(broken);
     const auto observed = parse_count(fields[6], std::numeric_limits<std::int64_t>::max());
     if (!observed) return std::unexpected(broken);
     const StopNotice notice{.limit = std::string(fields[0]),
                             .about = std::string(fields[1]),
                             .is_of_money = fields[2] == "money",
                             .because = std::string(fields[3]),
-                            .month = has_month ? TRY(parse_instant(fields[7])) : Instant{},
-                            .month_end = has_month ? TRY(parse_instant(fields[8])) : Instant{},
+                            .month = TRY(parse_instant(fields[7])),
+                            .month_end = TRY(parse_instant(fields[8])),
                             .since = TRY(parse_instant(fields[4])),
                             .seen = TRY(parse_instant(fields[5])),
                             .observed_ms = *observed,

@@ -28,8 +28,7 @@ struct StopNotice {
   bool is_of_money =
       false;  // money is used up; else GPU-hours alone, so only work with GPUs counts
   std::string because = {};  // "20,400.00 USD of 20,000.00 USD are spent this month"
-  // The month whose limit is used up: from and until then. Of an earlier version of the file it is
-  // not known before the next look.
+  // The month whose limit is used up: from and until then.
   Instant month = {};
   Instant month_end = {};
   Instant since = {};  // when the limit was first seen to be used up

@@ -148,17 +148,6 @@ TEST(StopNotice, AtTheTurnOfTheMonthNothingIsDueBeforeTheNextLook) {
   EXPECT_FALSE(serve.state.notices.at("nlp").is_of_month(kStopMonth - minutes(1)));
 }
 
-TEST(StopNotice, AFileWithoutMonthsIsReadAndNothingOfItIsDue) {
-  const std::string text =
-      "pennyweight stop notices 1\nnlp\tmoney\tmoney\tspent\t2026-03-01T12:00:00Z\t"
-      "2026-03-01T13:00:00Z\t3600000\n";
-  const auto read = parse_stop_notices(text);
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->at("nlp").observed_ms, 3'600'000U);
-  EXPECT_FALSE(read->at("nlp").is_of_month(kStopNoon + hours(1)));
-  EXPECT_FALSE(parse_stop_notices(text.substr(0, text.size() - 1) + "\t2026-03-01T00:00:00Z\n"));
-}
-
 TEST(StopNotice, AClockThatJumpsShortensNothing) {
   StopSimulation serve;
   const LimitUse use = spent_of_limit(100);

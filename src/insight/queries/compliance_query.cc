@@ -11,7 +11,6 @@
 #include <variant>
 
 #include "allocation/dimensions.h"
-#include "allocation/pricing/rate_card.h"
 #include "core/billing_period.h"
 #include "core/try.h"
 #include "reporting/pdf/invoice_pdf.h"
@@ -26,17 +25,6 @@ using NodeKey = std::pair<std::string, std::string>;  // cluster, node
 
 constexpr std::string_view kComplianceRuleWords[] = {"region", "account", "node pool",
                                                      "dedicated node", "shared GPU"};
-
-bool is_allowed(const std::vector<std::string>& patterns, std::string_view value) {
-  return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
-           return !value.empty() && fits_pattern(pattern, value);
-         });
-}
-
-bool is_of(const ClientTerms& terms, std::string_view value) {
-  if (terms.values.empty()) return value == terms.name;
-  return std::ranges::find(terms.values, value) != terms.values.end();
-}
 
 // "acme (client acme): regions eu-*; accounts any; node pools acme-*; nodes of its own."
 std::string terms_text(const ClientTerms& terms) {
@@ -147,17 +135,17 @@ class ClientCheck {
       clusters_.insert(cluster);
       costs_.push_back({{cluster, node}, row.keys[5], workload, cost});
       const std::string evidence = fmt::format("{} on {}", workload, node);
-      if (!is_allowed(terms_.regions, row.keys[3])) {
+      if (!guardrails::is_permitted(terms_.regions, row.keys[3])) {
         add_finding(ComplianceRule::kRegion, row.keys[3].empty() ? "(not known)" : row.keys[3],
                     evidence, workload, cost);
       }
-      if (!is_allowed(terms_.accounts, row.keys[4])) {
+      if (!guardrails::is_permitted(terms_.accounts, row.keys[4])) {
         add_finding(ComplianceRule::kAccount, row.keys[4].empty() ? "(not known)" : row.keys[4],
                     evidence, workload, cost);
       }
       const auto pool = pools_.find({cluster, node});
       const std::string name = pool == pools_.end() ? "" : pool->second;
-      if (!is_allowed(terms_.node_pools, name)) {
+      if (!guardrails::is_permitted(terms_.node_pools, name)) {
         add_finding(ComplianceRule::kNodePool, name.empty() ? "(not known)" : name, evidence,
                     workload, cost);
       }
@@ -204,7 +192,7 @@ class ClientCheck {
           on_gpus_[{cluster, "the GPU of " + part.node.text()}].push_back(stay);
         }
       }
-    } else if (is_of(terms_, stay.owner)) {
+    } else if (terms_.is_theirs(stay.owner)) {
       for (auto& [currency, charged] : charged_) ++charged.not_placed;
     }
   }
@@ -228,7 +216,7 @@ class ClientCheck {
     const Stay* own = nullptr;
     const Stay* other = nullptr;
     for (const Stay& stay : stays) {
-      const bool is_own = is_of(terms_, stay.owner);
+      const bool is_own = terms_.is_theirs(stay.owner);
       const Stay* const beside = is_own ? other : own;
       if (beside != nullptr && beside->held.end() > stay.held.begin()) {
         const Stay& client = is_own ? stay : *beside;

@@ -8,28 +8,18 @@
 #include <tuple>
 #include <utility>
 
-#include "allocation/pricing/rate_card.h"
-
 namespace pennyweight {
 namespace {
 
 using guardrails::ClientTerms;
 using RunningPlace = std::pair<ClusterId, std::string>;  // cluster; node or GPU
 
-bool is_permitted(const std::vector<std::string>& patterns, std::string_view value) {
-  return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
-           return !value.empty() && fits_pattern(pattern, value);
-         });
-}
-
 std::string_view owner_of_running(const ClientTerms& terms, const LiveRow& row) {
   return row.share().dimensions.find(terms.dimension).value_or("");
 }
 
 bool is_work_of(const ClientTerms& terms, const LiveRow& row) {
-  const std::string_view owner = owner_of_running(terms, row);
-  if (terms.values.empty()) return owner == terms.name;
-  return std::ranges::find(terms.values, owner) != terms.values.end();
+  return terms.is_theirs(owner_of_running(terms, row));
 }
 
 std::string running_name(const LiveRow& row) {
@@ -82,8 +72,10 @@ class RunningCheck {
     const auto add_place = [&](ComplianceRule rule, const std::string& where) {
       add(terms, rule, where.empty() ? "(not known)" : where, row, "on " + name, out);
     };
-    if (!is_permitted(terms.regions, region)) add_place(ComplianceRule::kRegion, region);
-    if (!is_permitted(terms.node_pools, pool)) add_place(ComplianceRule::kNodePool, pool);
+    if (!guardrails::is_permitted(terms.regions, region))
+      add_place(ComplianceRule::kRegion, region);
+    if (!guardrails::is_permitted(terms.node_pools, pool))
+      add_place(ComplianceRule::kNodePool, pool);
     if (!terms.dedicated_nodes) return;
     for (const LiveRow* other : on_nodes_.at({row.cluster, name})) {
       if (is_work_of(terms, *other)) continue;

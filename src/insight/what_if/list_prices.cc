@@ -259,6 +259,13 @@ class ListPricer {
         if (!missing || type.gpu_count == view.capacity.gpus) missing = listed.error();
         continue;
       }
+      if (best && best->currency != listed->currency) {
+        return fail(ErrorCode::kUnsupported,
+                    fmt::format("{} has list prices of {} in {} and in {}, so the cheapest is not "
+                                "known; name a type, or a currency with currency=",
+                                change.source, view.model->name, best->currency.text(),
+                                listed->currency.text()));
+      }
       const auto is_better = [&](const ListedPrice& a, const ListedPrice& b) {
         const bool a_fits = a.type_gpus == a.node_gpus;
         const bool b_fits = b.type_gpus == b.node_gpus;
